@@ -1,0 +1,25 @@
+/* The instruction sets that the library's inner loops are compiled for. */
+#ifndef STABLEGRAD_CPU_H
+#define STABLEGRAD_CPU_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/* SG_ISA_AUTO picks the best that the processor and the build have; the others force one.
+ * SG_ISA_GENERIC is the compiler's own vectors for the baseline of the target. */
+typedef enum sg_isa { SG_ISA_AUTO, SG_ISA_GENERIC, SG_ISA_AVX2, SG_ISA_AVX512 } sg_isa;
+
+/* "auto", "generic", "avx2", "avx512"; "unknown" for other values. */
+const char *sg_isa_name(sg_isa isa);
+
+/* Resolves SG_ISA_AUTO; returns any other value unchanged if this processor can run it and this
+ * build contains it, and SG_ISA_AUTO if not. */
+sg_isa sg_isa_resolve(sg_isa wanted);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

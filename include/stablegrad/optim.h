@@ -1,0 +1,110 @@
+/* Optimizers with PyTorch's exact semantics, over the caller's own memory.
+ *
+ * A span without a gradient (NULL) is passed over and its state does not advance, as PyTorch does
+ * with `grad is None`; so step counts, which bias correction needs, are kept for each span. */
+#ifndef STABLEGRAD_OPTIM_H
+#define STABLEGRAD_OPTIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stablegrad/cpu.h"
+#include "stablegrad/memory.h"
+#include "stablegrad/params.h"
+#include "stablegrad/pool.h"
+#include "stablegrad/scale.h"
+#include "stablegrad/schedule.h"
+#include "stablegrad/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+typedef enum sg_optim_kind {
+    SG_OPTIM_ADAMW, /* decoupled weight decay */
+    SG_OPTIM_ADAM,  /* weight decay added to the gradient */
+    SG_OPTIM_SGD    /* momentum, dampening, Nesterov */
+} sg_optim_kind;
+
+/* "adamw", "adam", "sgd"; "unknown" for other values. */
+const char *sg_optim_name(sg_optim_kind kind);
+
+typedef struct sg_optim_config {
+    sg_optim_kind kind;
+    double rate;         /* learning rate, >= 0 */
+    double beta1, beta2; /* Adam and AdamW, in [0, 1) */
+    double eps;          /* Adam and AdamW, >= 0 */
+    double decay;        /* weight decay, >= 0 */
+    double momentum;     /* SGD, >= 0 */
+    double dampening;    /* SGD */
+    bool nesterov;       /* SGD; needs momentum > 0 and dampening 0 */
+    double clip_norm;    /* clip the global gradient norm to this, after StableGrad; 0: off */
+    const sg_schedule_term *schedule; /* copied; NULL with count 0: constant */
+    size_t schedule_count;
+    sg_isa isa;
+} sg_optim_config;
+
+/* PyTorch's defaults for the kind: rate 1e-3, betas 0.9 and 0.999, eps 1e-8, decay 1e-2 for AdamW
+ * and 0 for the others, momentum 0, no clipping, constant schedule. */
+sg_optim_config sg_optim_defaults(sg_optim_kind kind);
+
+typedef struct sg_optim sg_optim;
+
+/* Makes an optimizer over `params` (sealed from now on), each of whose spans must have a value.
+ * `pool` may be NULL; pool and params must outlive the optimizer. `config` is copied. */
+SG_CHECKED sg_status sg_optim_create(sg_optim **optim, sg_params *params,
+                                     const sg_optim_config *config, sg_pool *pool,
+                                     const sg_allocator *allocator);
+
+/* NULL is allowed. */
+void sg_optim_destroy(sg_optim *optim);
+
+/* What one step did. */
+typedef struct sg_step_info {
+    uint64_t step;        /* the step this was, counted from 0; skipped steps count too */
+    bool skipped;         /* nothing was changed but the step number: a gradient was not finite */
+    double rate;          /* learning rate with the schedule, before per-span factors */
+    double gradient_norm; /* global norm, scaled, before clipping; 0 when it was not needed */
+    double clip_factor;   /* what clipping multiplied the gradients by; 1 when off or below */
+} sg_step_info;
+
+/* Takes one step. With a scaler that has measured this step, its factors are applied inside the
+ * pass and the gradients in memory stay raw; if sg_scaler_apply was called they are scaled already
+ * and are taken as they are. A step that the scaler found not finite is skipped. Without a scaler
+ * the gradients are taken as they are; they are then only checked when clipping is on.
+ * `scaler` and `info` may be NULL. SG_ERROR_ORDER if the scaler has not measured since the last
+ * step, SG_ERROR_MISMATCH if it was made from another parameter set. */
+SG_CHECKED sg_status sg_optim_step(sg_optim *optim, sg_scaler *scaler, sg_step_info *info);
+
+/* The number of the next step: how many were taken or skipped so far. */
+uint64_t sg_optim_steps(const sg_optim *optim);
+
+/* How many of them were skipped. */
+uint64_t sg_optim_skipped(const sg_optim *optim);
+
+/* The learning rate of the next step, with the schedule. */
+double sg_optim_rate(const sg_optim *optim);
+
+/* Replaces the base learning rate, finite and >= 0. */
+SG_CHECKED sg_status sg_optim_set_rate(sg_optim *optim, double rate);
+
+/* Multiplies the learning rate of one span (1 at the start), finite and >= 0; 0 freezes it. */
+SG_CHECKED sg_status sg_optim_set_rate_factor(sg_optim *optim, size_t span, double factor);
+
+/* ---- Saving and restoring ----------------------------------------------------------------- */
+
+/* The whole state (step counts and moment estimates, not the parameters or the configuration) as
+ * one flat block in this machine's byte order; owned by the optimizer and changed by every step. */
+const void *sg_optim_state(const sg_optim *optim, size_t *size);
+
+/* Copies a saved block back. SG_ERROR_STATE, and no change, unless it was saved by an optimizer of
+ * the same kind over spans of the same names, types and counts. */
+SG_CHECKED sg_status sg_optim_restore(sg_optim *optim, const void *state, size_t size);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

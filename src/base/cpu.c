@@ -1,0 +1,41 @@
+/* Which instruction set to use: what the processor has, of what the build contains. */
+#include "stablegrad/cpu.h"
+
+const char *sg_isa_name(sg_isa isa)
+{
+    switch (isa) {
+    case SG_ISA_AUTO:
+        return "auto";
+    case SG_ISA_GENERIC:
+        return "generic";
+    case SG_ISA_AVX2:
+        return "avx2";
+    case SG_ISA_AVX512:
+        return "avx512";
+    }
+    return "unknown";
+}
+
+static int runs(sg_isa isa)
+{
+    if (isa == SG_ISA_GENERIC)
+        return 1;
+#if SG_HAVE_X86_KERNELS
+    if (isa == SG_ISA_AVX2)
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (isa == SG_ISA_AVX512)
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("fma");
+#endif
+    return 0;
+}
+
+sg_isa sg_isa_resolve(sg_isa wanted)
+{
+    if (wanted != SG_ISA_AUTO)
+        return runs(wanted) ? wanted : SG_ISA_AUTO;
+    if (runs(SG_ISA_AVX512))
+        return SG_ISA_AVX512;
+    return runs(SG_ISA_AVX2) ? SG_ISA_AVX2 : SG_ISA_GENERIC;
+}

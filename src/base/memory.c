@@ -1,0 +1,55 @@
+/* Memory: see memory.h. */
+#include "base/memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *heap_allocate(void *context, size_t alignment, size_t size)
+{
+    (void)context;
+    void *memory = NULL;
+    return posix_memalign(&memory, alignment, size) == 0 ? memory : NULL;
+}
+
+static void heap_release(void *context, void *memory)
+{
+    (void)context;
+    free(memory);
+}
+
+sg_allocator sg_allocator_or_heap(const sg_allocator *allocator)
+{
+    if (allocator)
+        return *allocator;
+    return (sg_allocator){heap_allocate, heap_release, NULL};
+}
+
+void *sg_allocate(const sg_allocator *allocator, size_t count, size_t size)
+{
+    if (size != 0 && count > (SIZE_MAX - SG_ALIGNMENT) / size)
+        return NULL;
+    size_t bytes = count * size;
+    bytes = (bytes + SG_ALIGNMENT - 1) / SG_ALIGNMENT * SG_ALIGNMENT;
+    if (bytes == 0)
+        bytes = SG_ALIGNMENT;
+    void *memory = allocator->allocate(allocator->context, SG_ALIGNMENT, bytes);
+    if (memory)
+        memset(memory, 0, bytes);
+    return memory;
+}
+
+void sg_release(const sg_allocator *allocator, void *memory)
+{
+    if (memory)
+        allocator->release(allocator->context, memory);
+}
+
+char *sg_copy_text(const sg_allocator *allocator, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = sg_allocate(allocator, size, 1);
+    if (copy)
+        memcpy(copy, text, size);
+    return copy;
+}

@@ -1,0 +1,145 @@
+/* The set of spans: see stablegrad/params.h and params.h. */
+#include "base/params.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+sg_status sg_params_create(sg_params **out, const sg_allocator *given)
+{
+    if (!out)
+        return SG_ERROR_ARGUMENT;
+    *out = NULL;
+    sg_allocator allocator = sg_allocator_or_heap(given);
+    sg_params *params = sg_allocate(&allocator, 1, sizeof *params);
+    if (!params)
+        return SG_ERROR_MEMORY;
+    params->allocator = allocator;
+    *out = params;
+    return SG_OK;
+}
+
+void sg_params_destroy(sg_params *params)
+{
+    if (!params)
+        return;
+    sg_allocator allocator = params->allocator;
+    for (size_t i = 0; i < params->count; i++)
+        sg_release(&allocator, (char *)params->spans[i].name);
+    sg_release(&allocator, params->spans);
+    sg_release(&allocator, params->units);
+    sg_release(&allocator, params);
+}
+
+static bool well_formed(const sg_span *span)
+{
+    return span && span->name && span->name[0] && span->count > 0 &&
+           span->count <= SIZE_MAX / sizeof(double) &&
+           (span->type == SG_FLOAT32 || span->type == SG_FLOAT64) &&
+           (span->role == SG_ROLE_WEIGHT || span->role == SG_ROLE_BIAS);
+}
+
+static sg_status grow(sg_params *params)
+{
+    if (params->count < params->capacity)
+        return SG_OK;
+    size_t capacity = params->capacity ? 2 * params->capacity : 16;
+    sg_span *spans = sg_allocate(&params->allocator, capacity, sizeof *spans);
+    if (!spans)
+        return SG_ERROR_MEMORY;
+    if (params->count)
+        memcpy(spans, params->spans, params->count * sizeof *spans);
+    sg_release(&params->allocator, params->spans);
+    params->spans = spans;
+    params->capacity = capacity;
+    return SG_OK;
+}
+
+sg_status sg_params_add(sg_params *params, const sg_span *span)
+{
+    if (!params || !well_formed(span) || span->count > SIZE_MAX - params->elements)
+        return SG_ERROR_ARGUMENT;
+    if (params->sealed)
+        return SG_ERROR_SEALED;
+    if (sg_params_find(params, span->name) != SG_NOT_FOUND)
+        return SG_ERROR_DUPLICATE;
+    sg_status status = grow(params);
+    if (status != SG_OK)
+        return status;
+    char *name = sg_copy_text(&params->allocator, span->name);
+    if (!name)
+        return SG_ERROR_MEMORY;
+    params->spans[params->count] = *span;
+    params->spans[params->count].name = name;
+    params->count++;
+    params->elements += span->count;
+    return SG_OK;
+}
+
+sg_status sg_params_bind(sg_params *params, size_t index, void *value, void *gradient)
+{
+    if (!params || index >= params->count)
+        return SG_ERROR_ARGUMENT;
+    params->spans[index].value = value;
+    params->spans[index].gradient = gradient;
+    return SG_OK;
+}
+
+size_t sg_params_count(const sg_params *params)
+{
+    return params->count;
+}
+
+size_t sg_params_elements(const sg_params *params)
+{
+    return params->elements;
+}
+
+const sg_span *sg_params_at(const sg_params *params, size_t index)
+{
+    return index < params->count ? &params->spans[index] : NULL;
+}
+
+size_t sg_params_find(const sg_params *params, const char *name)
+{
+    for (size_t i = 0; i < params->count; i++)
+        if (strcmp(params->spans[i].name, name) == 0)
+            return i;
+    return SG_NOT_FOUND;
+}
+
+static size_t units_of(size_t elements)
+{
+    return (elements + SG_UNIT_ELEMENTS - 1) / SG_UNIT_ELEMENTS;
+}
+
+sg_status sg_params_seal(sg_params *params)
+{
+    if (params->sealed)
+        return SG_OK;
+    size_t unit_count = 0;
+    for (size_t i = 0; i < params->count; i++)
+        unit_count += units_of(params->spans[i].count);
+    sg_unit *units = sg_allocate(&params->allocator, unit_count, sizeof *units);
+    if (!units)
+        return SG_ERROR_MEMORY;
+    sg_unit *next = units;
+    for (size_t i = 0; i < params->count; i++) {
+        size_t left = params->spans[i].count;
+        for (size_t begin = 0; left > 0; begin += SG_UNIT_ELEMENTS) {
+            size_t count = left < SG_UNIT_ELEMENTS ? left : SG_UNIT_ELEMENTS;
+            *next++ = (sg_unit){i, begin, count};
+            left -= count;
+        }
+    }
+    params->units = units;
+    params->unit_count = unit_count;
+    params->sealed = true;
+    return SG_OK;
+}
+
+sg_pool *sg_params_pool(const sg_params *params, sg_pool *pool)
+{
+    return params->elements > SG_UNIT_ELEMENTS ? pool : NULL;
+}

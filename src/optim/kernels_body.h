@@ -1,0 +1,26 @@
+/* The optimizers' loops, written once and compiled for each instruction set and both types.
+ * A file for an instruction set defines SG_TABLE, the name of its table, and includes this. */
+#include <math.h>
+
+#include "optim/kernels.h"
+
+#define REAL    float
+#define SQRT    sqrtf
+#define NAME(f) f##_f32
+#include "optim/kernels_template.h"
+#undef REAL
+#undef SQRT
+#undef NAME
+
+#define REAL    double
+#define SQRT    sqrt
+#define NAME(f) f##_f64
+#include "optim/kernels_template.h"
+#undef REAL
+#undef SQRT
+#undef NAME
+
+const sg_optim_kernels SG_TABLE = {
+    .adam = {adam_f32, adam_f64},
+    .sgd = {sgd_f32, sgd_f64},
+};

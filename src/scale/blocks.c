@@ -1,0 +1,58 @@
+/* Block partitions: see blocks.h. */
+#include "scale/blocks.h"
+
+#include <string.h>
+
+static bool same_block(const sg_span *a, const sg_span *b, sg_blocks blocks)
+{
+    return blocks == SG_BLOCKS_ALL || (blocks == SG_BLOCKS_LAYER && a->layer == b->layer);
+}
+
+size_t sg_blocks_assign(const sg_params *params, sg_blocks blocks, size_t *block_of_span)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < params->count; i++) {
+        size_t j = 0;
+        while (j < i && !same_block(&params->spans[j], &params->spans[i], blocks))
+            j++;
+        block_of_span[i] = j < i ? block_of_span[j] : count++;
+    }
+    return count;
+}
+
+/* The length of the longest common prefix of `a` (of which `length` characters count) and `b`. */
+static size_t shared_prefix(const char *a, size_t length, const char *b)
+{
+    size_t i = 0;
+    while (i < length && a[i] == b[i] && b[i])
+        i++;
+    return i;
+}
+
+size_t sg_blocks_name(const sg_params *params, sg_blocks blocks, const size_t *block_of_span,
+                      size_t block, const char **first)
+{
+    size_t length = 0;
+    *first = NULL;
+    for (size_t i = 0; i < params->count; i++) {
+        const char *name = params->spans[i].name;
+        if (block_of_span[i] != block)
+            continue;
+        if (!*first) {
+            *first = name;
+            length = strlen(name);
+            if (blocks != SG_BLOCKS_LAYER)
+                break;
+        } else {
+            length = shared_prefix(*first, length, name);
+        }
+    }
+    if (blocks == SG_BLOCKS_ALL)
+        *first = "all";
+    if (blocks != SG_BLOCKS_LAYER)
+        return strlen(*first);
+    for (size_t dot = length; dot > 0; dot--)
+        if ((*first)[dot] == '.')
+            return dot;
+    return strlen(*first);
+}

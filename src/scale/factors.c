@@ -1,0 +1,58 @@
+/* The arithmetic of the method: see factors.h. */
+#include "scale/factors.h"
+
+#include <math.h>
+
+double sg_block_norm2(const sg_block *block)
+{
+    const sg_moments *m = &block->moments;
+    return m->m2 + m->count * m->mean * m->mean;
+}
+
+static bool takes_part(const sg_block *block)
+{
+    return block->touched && sg_moments_std(&block->moments) > 0;
+}
+
+double sg_reference_from_blocks(sg_reference reference, const sg_block *blocks, size_t count,
+                                double eps)
+{
+    double kept = 0, scaled = 0;
+    for (size_t b = 0; b < count; b++) {
+        if (!takes_part(&blocks[b]))
+            continue;
+        double norm2 = sg_block_norm2(&blocks[b]);
+        double sigma = sg_moments_std(&blocks[b].moments) + eps;
+        kept += norm2;
+        scaled += reference == SG_REFERENCE_NORM ? norm2 / sigma / sigma : norm2 / sigma;
+    }
+    if (!(kept > 0) || !(scaled > 0))
+        return 0;
+    return reference == SG_REFERENCE_NORM ? sqrt(kept / scaled) : kept / scaled;
+}
+
+double sg_block_factor(const sg_block *block, double c, double eps)
+{
+    if (!takes_part(block))
+        return 1;
+    double alpha = c / (sg_moments_std(&block->moments) + eps);
+    /* No element is further from the mean than sqrt(m2). */
+    double bound = fabs(block->moments.mean) + sqrt(block->moments.m2);
+    bool in_range = alpha >= block->smallest && alpha <= block->largest &&
+                    alpha <= block->largest / fmax(bound, 1);
+    return in_range ? alpha : 1;
+}
+
+double sg_std_ratio(const sg_block *blocks, const sg_block_report *reports, size_t count,
+                    bool scaled)
+{
+    double low = INFINITY, high = 0;
+    for (size_t b = 0; b < count; b++) {
+        if (!takes_part(&blocks[b]))
+            continue;
+        double std = scaled ? reports[b].scaled_std : reports[b].std;
+        low = fmin(low, std);
+        high = fmax(high, std);
+    }
+    return low > 0 && high > 0 && isfinite(low) ? high / low : 1;
+}

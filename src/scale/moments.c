@@ -1,0 +1,47 @@
+/* Moments of sets of numbers, and the choice of loops. */
+#include "scale/moments.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "scale/combine.h"
+
+const sg_scale_kernels *sg_scale_kernels_for(sg_isa isa)
+{
+#if SG_HAVE_X86_KERNELS
+    if (isa == SG_ISA_AVX512)
+        return &sg_scale_kernels_avx512;
+    if (isa == SG_ISA_AVX2)
+        return &sg_scale_kernels_avx2;
+#endif
+    (void)isa;
+    return &sg_scale_kernels_generic;
+}
+
+void sg_moments_add(sg_moments *moments, const void *values, sg_type type, size_t count,
+                    double factor)
+{
+    if (count == 0)
+        return;
+    const sg_scale_kernels *kernels = sg_scale_kernels_for(sg_isa_resolve(SG_ISA_AUTO));
+    sg_moments added = kernels->moments[type](values, count);
+    added.mean *= factor;
+    added.m2 *= factor * factor;
+    sg_moments_combine(moments, &added);
+}
+
+void sg_moments_merge(sg_moments *moments, const sg_moments *other)
+{
+    sg_moments_combine(moments, other);
+}
+
+double sg_moments_std(const sg_moments *moments)
+{
+    if (moments->count == 0)
+        return 0;
+    if (moments->count == 1)
+        return fabs(moments->mean);
+    double std = sqrt(moments->m2 / moments->count);
+    /* Equal numbers leave a trace of the mean's rounding error: that is no spread. */
+    return std <= 8 * DBL_EPSILON * fabs(moments->mean) ? 0 : std;
+}

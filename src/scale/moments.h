@@ -1,0 +1,28 @@
+/* The inner loops of the scaler, one table for each instruction set.
+ *
+ * All tables give the same bits: the loops have a fixed number of lanes whatever the width of the
+ * machine's vectors, and nothing is contracted to a fused multiply-add. */
+#ifndef SG_SCALE_MOMENTS_H
+#define SG_SCALE_MOMENTS_H
+
+#include <stddef.h>
+
+#include "stablegrad/scale.h"
+
+typedef struct sg_scale_kernels {
+    /* Moments of `count` numbers, two passes over each stretch that fits in the first cache. */
+    sg_moments (*moments[2])(const void *values, size_t count); /* by sg_type */
+    /* values <- factor * values */
+    void (*multiply[2])(void *values, size_t count, double factor);
+    /* to <- sign(from), 0 for 0; `to` may be `from` */
+    void (*sign[2])(void *to, const void *from, size_t count);
+} sg_scale_kernels;
+
+extern const sg_scale_kernels sg_scale_kernels_generic;
+extern const sg_scale_kernels sg_scale_kernels_avx2;
+extern const sg_scale_kernels sg_scale_kernels_avx512;
+
+/* The table for a resolved instruction set (not SG_ISA_AUTO). */
+const sg_scale_kernels *sg_scale_kernels_for(sg_isa isa);
+
+#endif

@@ -1,0 +1,482 @@
+/* The scaler: statistics of each block's gradient, the reference scale, the factors.
+ *
+ * The gradients are read once, unit by unit, on all threads; the units' moments are merged in unit
+ * order, so the result does not depend on the number of threads. Over several ranks two rounds of
+ * sums are reduced: first counts and sums, which give the global means, then squared deviations
+ * from those means. */
+#include "scale/scaler.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/params.h"
+#include "scale/blocks.h"
+#include "scale/combine.h"
+#include "scale/factors.h"
+
+struct sg_scaler {
+    sg_allocator allocator;
+    sg_params *params;
+    sg_pool *pool;
+    sg_scale_config config;
+    const sg_scale_kernels *kernels;
+    size_t *block_of_span;
+    sg_moments *unit_moments;
+    size_t block_count;
+    sg_block *blocks;
+    sg_block_report *block_reports;
+    char *names;
+    double *sums; /* 3 for each block, 3 for the signal, 1 for the guard: see reduce_moments */
+    sg_moments signal;
+    bool scale_given;
+    double given_scale;
+    sg_scaler_phase phase;
+    sg_scale_report report;
+};
+
+/* ---- Making ------------------------------------------------------------------------------- */
+
+sg_scale_config sg_scale_defaults(void)
+{
+    return (sg_scale_config){
+        .method = SG_METHOD_STABLEGRAD,
+        .reference = SG_REFERENCE_OUTPUT,
+        .blocks = SG_BLOCKS_LAYER,
+        .constant = 1,
+        .eps = 1e-8,
+        .from = 0,
+        .until = SG_FOREVER,
+        .sharding = SG_GRADIENTS_REPLICATED,
+        .isa = SG_ISA_AUTO,
+    };
+}
+
+static bool in_list(int value, int last)
+{
+    return value >= 0 && value <= last;
+}
+
+static bool config_valid(const sg_scale_config *config)
+{
+    return in_list((int)config->method, SG_METHOD_NONE) &&
+           in_list((int)config->reference, SG_REFERENCE_CONSTANT) &&
+           in_list((int)config->blocks, SG_BLOCKS_ALL) &&
+           in_list((int)config->sharding, SG_GRADIENTS_SHARDED) &&
+           (config->reference != SG_REFERENCE_CONSTANT ||
+            (isfinite(config->constant) && config->constant > 0)) &&
+           isfinite(config->eps) && config->eps >= 0 && config->from <= config->until;
+}
+
+static sg_status name_blocks(sg_scaler *scaler)
+{
+    size_t total = 0;
+    const char *first;
+    for (size_t b = 0; b < scaler->block_count; b++)
+        total += 1 + sg_blocks_name(scaler->params, scaler->config.blocks, scaler->block_of_span, b,
+                                    &first);
+    scaler->names = sg_allocate(&scaler->allocator, total, 1);
+    if (!scaler->names)
+        return SG_ERROR_MEMORY;
+    char *next = scaler->names;
+    for (size_t b = 0; b < scaler->block_count; b++) {
+        size_t length =
+            sg_blocks_name(scaler->params, scaler->config.blocks, scaler->block_of_span, b, &first);
+        memcpy(next, first, length);
+        scaler->block_reports[b].name = next;
+        next += length + 1;
+    }
+    return SG_OK;
+}
+
+static void describe_blocks(sg_scaler *scaler)
+{
+    for (size_t b = 0; b < scaler->block_count; b++)
+        scaler->blocks[b] = (sg_block){.largest = DBL_MAX, .smallest = DBL_MIN, .touched = true};
+    for (size_t i = 0; i < scaler->params->count; i++) {
+        const sg_span *span = &scaler->params->spans[i];
+        sg_block *b = &scaler->blocks[scaler->block_of_span[i]];
+        if (span->type == SG_FLOAT32) {
+            b->largest = FLT_MAX;
+            b->smallest = FLT_MIN;
+        }
+        if (scaler->config.blocks == SG_BLOCKS_WEIGHT && span->role == SG_ROLE_BIAS)
+            b->touched = false;
+    }
+}
+
+static sg_status allocate_parts(sg_scaler *scaler)
+{
+    const sg_params *params = scaler->params;
+    const sg_allocator *a = &scaler->allocator;
+    scaler->block_of_span = sg_allocate(a, params->count, sizeof *scaler->block_of_span);
+    if (!scaler->block_of_span)
+        return SG_ERROR_MEMORY;
+    scaler->block_count = sg_blocks_assign(params, scaler->config.blocks, scaler->block_of_span);
+    scaler->unit_moments = sg_allocate(a, params->unit_count, sizeof *scaler->unit_moments);
+    scaler->blocks = sg_allocate(a, scaler->block_count, sizeof *scaler->blocks);
+    scaler->block_reports = sg_allocate(a, scaler->block_count, sizeof *scaler->block_reports);
+    scaler->sums = sg_allocate(a, 3 * scaler->block_count + 4, sizeof *scaler->sums);
+    if (!scaler->unit_moments || !scaler->blocks || !scaler->block_reports || !scaler->sums)
+        return SG_ERROR_MEMORY;
+    return name_blocks(scaler);
+}
+
+sg_status sg_scaler_create(sg_scaler **out, sg_params *params, const sg_scale_config *config,
+                           sg_pool *pool, const sg_allocator *given)
+{
+    if (!out || !params)
+        return SG_ERROR_ARGUMENT;
+    *out = NULL;
+    sg_scale_config settings = config ? *config : sg_scale_defaults();
+    if (!config_valid(&settings))
+        return SG_ERROR_ARGUMENT;
+    sg_isa isa = sg_isa_resolve(settings.isa);
+    if (isa == SG_ISA_AUTO)
+        return SG_ERROR_UNSUPPORTED;
+    sg_status status = sg_params_seal(params);
+    if (status != SG_OK)
+        return status;
+    sg_allocator allocator = sg_allocator_or_heap(given);
+    sg_scaler *scaler = sg_allocate(&allocator, 1, sizeof *scaler);
+    if (!scaler)
+        return SG_ERROR_MEMORY;
+    scaler->allocator = allocator;
+    scaler->params = params;
+    scaler->pool = pool;
+    scaler->config = settings;
+    scaler->kernels = sg_scale_kernels_for(isa);
+    status = allocate_parts(scaler);
+    if (status != SG_OK) {
+        sg_scaler_destroy(scaler);
+        return status;
+    }
+    describe_blocks(scaler);
+    scaler->report.blocks = scaler->block_reports;
+    scaler->report.block_count = scaler->block_count;
+    *out = scaler;
+    return SG_OK;
+}
+
+void sg_scaler_destroy(sg_scaler *scaler)
+{
+    if (!scaler)
+        return;
+    sg_allocator allocator = scaler->allocator;
+    sg_release(&allocator, scaler->names);
+    sg_release(&allocator, scaler->sums);
+    sg_release(&allocator, scaler->block_reports);
+    sg_release(&allocator, scaler->blocks);
+    sg_release(&allocator, scaler->unit_moments);
+    sg_release(&allocator, scaler->block_of_span);
+    sg_release(&allocator, scaler);
+}
+
+/* ---- Observing the signal ----------------------------------------------------------------- */
+
+sg_status sg_scaler_observe(sg_scaler *scaler, const void *values, sg_type type, size_t count,
+                            double factor)
+{
+    if (!scaler || (!values && count) || !in_list((int)type, SG_FLOAT64) || !isfinite(factor))
+        return SG_ERROR_ARGUMENT;
+    sg_moments_add(&scaler->signal, values, type, count, factor);
+    return SG_OK;
+}
+
+sg_status sg_scaler_observe_moments(sg_scaler *scaler, const sg_moments *moments)
+{
+    if (!scaler || !moments || !(moments->count >= 0))
+        return SG_ERROR_ARGUMENT;
+    sg_moments_combine(&scaler->signal, moments);
+    return SG_OK;
+}
+
+sg_status sg_scaler_observe_scale(sg_scaler *scaler, double scale)
+{
+    if (!scaler || !isfinite(scale) || scale < 0)
+        return SG_ERROR_ARGUMENT;
+    scaler->scale_given = true;
+    scaler->given_scale = scale;
+    return SG_OK;
+}
+
+/* ---- Statistics --------------------------------------------------------------------------- */
+
+static void measure_unit(void *context, size_t index, int worker)
+{
+    (void)worker;
+    sg_scaler *scaler = context;
+    const sg_unit *unit = &scaler->params->units[index];
+    const sg_span *span = &scaler->params->spans[unit->span];
+    const void *values = sg_element(span->gradient, span->type, unit->begin);
+    scaler->unit_moments[index] =
+        values ? scaler->kernels->moments[span->type](values, unit->count) : (sg_moments){0, 0, 0};
+}
+
+static void measure_blocks(sg_scaler *scaler)
+{
+    const sg_params *params = scaler->params;
+    sg_pool_run(sg_params_pool(params, scaler->pool), params->unit_count, measure_unit, scaler);
+    for (size_t b = 0; b < scaler->block_count; b++)
+        scaler->blocks[b].moments = (sg_moments){0, 0, 0};
+    for (size_t u = 0; u < params->unit_count; u++) {
+        sg_block *b = &scaler->blocks[scaler->block_of_span[params->units[u].span]];
+        sg_moments_combine(&b->moments, &scaler->unit_moments[u]);
+    }
+    for (size_t b = 0; b < scaler->block_count; b++)
+        scaler->blocks[b].local_count = (size_t)scaler->blocks[b].moments.count;
+}
+
+/* The moments that are reduced: the signal's, then those of the blocks if they are sharded. */
+static sg_moments *reduced(sg_scaler *scaler, size_t i)
+{
+    return i == 0 ? &scaler->signal : &scaler->blocks[i - 1].moments;
+}
+
+static double deviations_from(const sg_moments *m, double mean)
+{
+    double d = m->mean - mean;
+    return m->count == 0 ? 0 : m->m2 + m->count * d * d;
+}
+
+static bool blocks_finite(const sg_scaler *scaler)
+{
+    for (size_t b = 0; b < scaler->block_count; b++)
+        if (!isfinite(scaler->blocks[b].moments.m2))
+            return false;
+    return true;
+}
+
+/* Replaces this rank's moments by those of all ranks. `finite` tells whether the gradients are
+ * finite, and becomes false on every rank when it is false on one. */
+static sg_status reduce_moments(sg_scaler *scaler, bool *finite)
+{
+    const sg_scale_config *config = &scaler->config;
+    if (!config->reduce)
+        return SG_OK;
+    size_t count = 1 + (config->sharding == SG_GRADIENTS_SHARDED ? scaler->block_count : 0);
+    double *sums = scaler->sums, *squares = sums + 2 * count; /* count + 1, the guard last */
+    for (size_t i = 0; i < count; i++) {
+        const sg_moments *m = reduced(scaler, i);
+        sums[2 * i] = m->count;
+        sums[2 * i + 1] = m->count * m->mean;
+    }
+    if (config->reduce(config->reduce_context, sums, 2 * count) != 0)
+        return SG_ERROR_REDUCE;
+    for (size_t i = 0; i < count; i++) {
+        sums[2 * i + 1] = sums[2 * i] > 0 ? sums[2 * i + 1] / sums[2 * i] : 0;
+        squares[i] = deviations_from(reduced(scaler, i), sums[2 * i + 1]);
+    }
+    squares[count] = *finite ? 0 : 1;
+    if (config->reduce(config->reduce_context, squares, count + 1) != 0)
+        return SG_ERROR_REDUCE;
+    for (size_t i = 0; i < count; i++)
+        *reduced(scaler, i) = (sg_moments){sums[2 * i], sums[2 * i + 1], squares[i]};
+    *finite = squares[count] == 0;
+    return SG_OK;
+}
+
+/* ---- The step ----------------------------------------------------------------------------- */
+
+static bool active(const sg_scale_config *config, uint64_t step)
+{
+    return config->method != SG_METHOD_NONE && step >= config->from && step < config->until;
+}
+
+static bool needs_signal(const sg_scaler *scaler)
+{
+    const sg_scale_config *config = &scaler->config;
+    return config->method == SG_METHOD_STABLEGRAD && !scaler->scale_given &&
+           (config->reference == SG_REFERENCE_OUTPUT || config->reference == SG_REFERENCE_RESIDUAL);
+}
+
+static double reference_scale(const sg_scaler *scaler)
+{
+    const sg_scale_config *config = &scaler->config;
+    if (config->reference == SG_REFERENCE_CONSTANT)
+        return config->constant;
+    if (config->reference == SG_REFERENCE_NORM || config->reference == SG_REFERENCE_INNER)
+        return sg_reference_from_blocks(config->reference, scaler->blocks, scaler->block_count,
+                                        config->eps);
+    return scaler->scale_given ? scaler->given_scale : sg_moments_std(&scaler->signal);
+}
+
+/* Decides what becomes of the step; sets the report's reference. */
+static sg_outcome decide(sg_scaler *scaler, uint64_t step, bool finite)
+{
+    sg_scale_report *report = &scaler->report;
+    report->reference = 0;
+    report->signal_finite = isfinite(scaler->signal.m2);
+    if (!finite)
+        return SG_STEP_NOT_FINITE;
+    if (!active(&scaler->config, step))
+        return SG_STEP_INACTIVE;
+    if (scaler->config.method == SG_METHOD_SIGN)
+        return SG_STEP_SCALED;
+    if (needs_signal(scaler) && !report->signal_finite)
+        return SG_STEP_NOT_FINITE;
+    report->reference = reference_scale(scaler);
+    if (!isfinite(report->reference))
+        return SG_STEP_NOT_FINITE;
+    return report->reference > 0 ? SG_STEP_SCALED : SG_STEP_NO_REFERENCE;
+}
+
+static void report_blocks(sg_scaler *scaler)
+{
+    sg_scale_report *report = &scaler->report;
+    bool scaling =
+        report->outcome == SG_STEP_SCALED && scaler->config.method == SG_METHOD_STABLEGRAD;
+    for (size_t i = 0; i < scaler->block_count; i++) {
+        const sg_block *b = &scaler->blocks[i];
+        sg_block_report *out = &scaler->block_reports[i];
+        out->count = b->local_count;
+        out->std = sg_moments_std(&b->moments);
+        out->norm2 = sg_block_norm2(b);
+        out->factor = scaling ? sg_block_factor(b, report->reference, scaler->config.eps) : 1;
+        out->scaled_std = out->factor * out->std;
+        out->finite = isfinite(b->moments.m2);
+    }
+    report->ratio_raw = sg_std_ratio(scaler->blocks, report->blocks, report->block_count, false);
+    report->ratio_scaled = sg_std_ratio(scaler->blocks, report->blocks, report->block_count, true);
+}
+
+static void count_outcome(sg_scale_report *report)
+{
+    switch (report->outcome) {
+    case SG_STEP_SCALED:
+        report->steps_scaled++;
+        break;
+    case SG_STEP_INACTIVE:
+        report->steps_inactive++;
+        break;
+    case SG_STEP_NO_REFERENCE:
+        report->steps_no_reference++;
+        break;
+    case SG_STEP_NOT_FINITE:
+        report->steps_not_finite++;
+        break;
+    }
+}
+
+static sg_status measure(sg_scaler *scaler, uint64_t step)
+{
+    measure_blocks(scaler);
+    bool finite = blocks_finite(scaler);
+    sg_status status = reduce_moments(scaler, &finite);
+    if (status != SG_OK)
+        return status;
+    if (finite && active(&scaler->config, step) && needs_signal(scaler) &&
+        scaler->signal.count == 0)
+        return SG_ERROR_NO_SIGNAL;
+    scaler->report.step = step;
+    scaler->report.outcome = decide(scaler, step, finite);
+    report_blocks(scaler);
+    count_outcome(&scaler->report);
+    scaler->phase = SG_PHASE_MEASURED;
+    return SG_OK;
+}
+
+sg_status sg_scaler_measure(sg_scaler *scaler, uint64_t step)
+{
+    if (!scaler)
+        return SG_ERROR_ARGUMENT;
+    scaler->phase = SG_PHASE_IDLE;
+    sg_status status = measure(scaler, step);
+    scaler->signal = (sg_moments){0, 0, 0};
+    scaler->scale_given = false;
+    return status;
+}
+
+static void apply_unit(void *context, size_t index, int worker)
+{
+    (void)worker;
+    sg_scaler *scaler = context;
+    const sg_unit *unit = &scaler->params->units[index];
+    const sg_span *span = &scaler->params->spans[unit->span];
+    void *values = sg_element(span->gradient, span->type, unit->begin);
+    if (!values)
+        return;
+    double factor = sg_scaler_factor(scaler, unit->span);
+    if (sg_scaler_signs(scaler, unit->span))
+        scaler->kernels->sign[span->type](values, values, unit->count);
+    else if (factor != 1)
+        scaler->kernels->multiply[span->type](values, unit->count, factor);
+}
+
+sg_status sg_scaler_apply(sg_scaler *scaler)
+{
+    if (!scaler)
+        return SG_ERROR_ARGUMENT;
+    if (scaler->phase != SG_PHASE_MEASURED)
+        return SG_ERROR_ORDER;
+    const sg_params *params = scaler->params;
+    if (scaler->report.outcome == SG_STEP_SCALED)
+        sg_pool_run(sg_params_pool(params, scaler->pool), params->unit_count, apply_unit, scaler);
+    scaler->phase = SG_PHASE_APPLIED;
+    return SG_OK;
+}
+
+/* ---- Looking ------------------------------------------------------------------------------ */
+
+const char *sg_outcome_name(sg_outcome outcome)
+{
+    switch (outcome) {
+    case SG_STEP_SCALED:
+        return "scaled";
+    case SG_STEP_INACTIVE:
+        return "inactive";
+    case SG_STEP_NO_REFERENCE:
+        return "no reference";
+    case SG_STEP_NOT_FINITE:
+        return "not finite";
+    }
+    return "unknown";
+}
+
+const sg_scale_report *sg_scaler_report(const sg_scaler *scaler)
+{
+    return &scaler->report;
+}
+
+const sg_scale_config *sg_scaler_config(const sg_scaler *scaler)
+{
+    return &scaler->config;
+}
+
+void sg_scaler_set_counters(sg_scaler *scaler, const uint64_t counters[4])
+{
+    scaler->report.steps_scaled = counters[SG_STEP_SCALED];
+    scaler->report.steps_inactive = counters[SG_STEP_INACTIVE];
+    scaler->report.steps_no_reference = counters[SG_STEP_NO_REFERENCE];
+    scaler->report.steps_not_finite = counters[SG_STEP_NOT_FINITE];
+}
+
+/* ---- For the optimizer -------------------------------------------------------------------- */
+
+bool sg_scaler_signs(const sg_scaler *scaler, size_t span)
+{
+    return scaler->report.outcome == SG_STEP_SCALED && scaler->config.method == SG_METHOD_SIGN &&
+           scaler->blocks[scaler->block_of_span[span]].touched;
+}
+
+double sg_scaler_factor(const sg_scaler *scaler, size_t span)
+{
+    return scaler->block_reports[scaler->block_of_span[span]].factor;
+}
+
+sg_scaler_view sg_scaler_look(const sg_scaler *scaler)
+{
+    sg_scaler_view view = {scaler->params, scaler->phase, scaler->report.outcome, false, 0};
+    view.sign = view.outcome == SG_STEP_SCALED && scaler->config.method == SG_METHOD_SIGN;
+    for (size_t b = 0; b < scaler->block_count && !view.sign; b++) {
+        const sg_block_report *r = &scaler->block_reports[b];
+        view.norm2 += r->factor * r->factor * r->norm2;
+    }
+    return view;
+}
+
+void sg_scaler_consume(sg_scaler *scaler)
+{
+    scaler->phase = SG_PHASE_IDLE;
+}
