@@ -1,0 +1,53 @@
+/* The failing allocator and other small helpers of the tests. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "support/support.h"
+
+void assert_near_(double a, double b, double tolerance, double floor, const char *what,
+                  const char *file, int line)
+{
+    double size = fabs(b) > floor ? fabs(b) : floor;
+    if (a == b || fabs(a - b) <= tolerance * size)
+        return;
+    print_error("%s = %.17g, not within %g of %.17g\n", what, a, tolerance, b);
+    _fail(file, line);
+}
+
+static void *counted_allocate(void *context, size_t alignment, size_t size)
+{
+    failing_allocator *state = context;
+    long index = state->made++;
+    if (state->fail_at >= 0 && index >= state->fail_at)
+        return NULL;
+    void *memory = NULL;
+    if (posix_memalign(&memory, alignment, size) != 0)
+        return NULL;
+    state->live++;
+    return memory;
+}
+
+static void counted_release(void *context, void *memory)
+{
+    failing_allocator *state = context;
+    state->live--;
+    free(memory);
+}
+
+sg_allocator failing(failing_allocator *state)
+{
+    return (sg_allocator){counted_allocate, counted_release, state};
+}
+
+size_t runnable_isas(sg_isa list[3])
+{
+    static const sg_isa all[] = {SG_ISA_GENERIC, SG_ISA_AVX2, SG_ISA_AVX512};
+    size_t count = 0;
+    for (size_t i = 0; i < 3; i++) {
+        if (sg_isa_resolve(all[i]) == all[i])
+            list[count++] = all[i];
+        else
+            print_message("not on this machine: %s\n", sg_isa_name(all[i]));
+    }
+    return count;
+}

@@ -1,0 +1,38 @@
+/* What every test includes: cmocka in the order it wants, and the shared helpers. */
+#ifndef SG_TESTS_SUPPORT_H
+#define SG_TESTS_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "stablegrad/stablegrad.h"
+
+#define assert_ok(call) assert_string_equal(sg_status_name(call), "SG_OK")
+#define assert_status(call, expected) \
+    assert_string_equal(sg_status_name(call), sg_status_name(expected))
+
+/* |a - b| <= tolerance * max(1, |b|) */
+#define assert_close(a, b, tolerance) assert_near_(a, b, tolerance, 1.0, #a, __FILE__, __LINE__)
+/* |a - b| <= tolerance * |b| */
+#define assert_relative(a, b, tolerance) assert_near_(a, b, tolerance, 0.0, #a, __FILE__, __LINE__)
+void assert_near_(double a, double b, double tolerance, double floor, const char *what,
+                  const char *file, int line);
+
+/* An allocator that counts, and fails from allocation number `fail_at` on (0: the first); with
+ * fail_at < 0 it never fails. `live` must be 0 when everything has been destroyed. */
+typedef struct failing_allocator {
+    long made, live, fail_at;
+} failing_allocator;
+
+sg_allocator failing(failing_allocator *state);
+
+/* The instruction sets that this machine can run; the others are reported by name. Returns how
+ * many there are. */
+size_t runnable_isas(sg_isa list[3]);
+
+#endif
