@@ -13,7 +13,7 @@
 #include "stablegrad/stablegrad.h"
 
 #define assert_ok(call) assert_string_equal(sg_status_name(call), "SG_OK")
-#define assert_status(call, expected) \
+#define assert_status(call, expected)                                                              \
     assert_string_equal(sg_status_name(call), sg_status_name(expected))
 
 /* |a - b| <= tolerance * max(1, |b|) */
