@@ -10,7 +10,7 @@
 #include "stablegrad/scale.h"
 
 typedef struct sg_scale_kernels {
-    /* Moments of `count` numbers, two passes over each stretch that fits in the first cache. */
+    /* Moments of `count` numbers, read once from memory. */
     sg_moments (*moments[2])(const void *values, size_t count); /* by sg_type */
     /* values <- factor * values */
     void (*multiply[2])(void *values, size_t count, double factor);

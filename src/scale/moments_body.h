@@ -1,22 +1,48 @@
-/* The vector body of the scaler's loops, written once in the compiler's generic vectors.
+/* The vector body of the scaler's loops, written once over a vector type.
  * A file for an instruction set defines SG_TABLE, the name of its table, and includes this. */
+#include <string.h>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
 #include "scale/combine.h"
 #include "scale/moments.h"
 
-/* Four vectors of eight doubles are in flight: enough to hide the latency of an addition. */
-enum { LANES = 8, STEP = 4 * LANES, STRETCH = 2048 };
+/* Eight lanes whatever the machine's vectors are, so that the sums are the same everywhere. Four
+ * places of the array are read side by side, because one stream does not fill the memory bus, and
+ * asked for AHEAD bytes in advance, because the hardware's own prefetch stops at page boundaries;
+ * they share two sets of sums, which hides the latency of the additions. */
+enum { LANES = 8, STREAMS = 4, SETS = 2, AHEAD = 1024, STRETCH = 1 << 16 };
 
-typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
-typedef double lanes_f64
-    __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double)), may_alias));
-typedef float lanes_f32
-    __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
+#if defined(__AVX512F__)
+enum { WIDTH = 8 };
+typedef __m512d vec;
+#define LOAD_F32(p) _mm512_cvtps_pd(_mm256_loadu_ps(p))
+#define LOAD_F64(p) _mm512_loadu_pd(p)
+#elif defined(__AVX2__)
+enum { WIDTH = 4 };
+typedef __m256d vec;
+#define LOAD_F32(p) _mm256_cvtps_pd(_mm_loadu_ps(p))
+#define LOAD_F64(p) _mm256_loadu_pd(p)
+#else
+enum { WIDTH = 2 };
+typedef double vec __attribute__((vector_size(16)));
+#define LOAD_F32(p) ((vec){(double)(p)[0], (double)(p)[1]})
+#define LOAD_F64(p) ((vec){(p)[0], (p)[1]})
+#endif
+enum { VECS = LANES / WIDTH };
 
-static inline lanes load(const void *values, sg_type type, size_t i)
+static inline const void *at(const void *values, sg_type type, size_t i)
 {
-    if (type == SG_FLOAT32)
-        return __builtin_convertvector(*(const lanes_f32 *)((const float *)values + i), lanes);
-    return (lanes)(*(const lanes_f64 *)((const double *)values + i));
+    return type == SG_FLOAT32 ? (const void *)((const float *)values + i)
+                              : (const void *)((const double *)values + i);
+}
+
+static inline vec load(const void *values, sg_type type, size_t i)
+{
+    return type == SG_FLOAT32 ? LOAD_F32((const float *)values + i)
+                              : LOAD_F64((const double *)values + i);
 }
 
 static inline double load_one(const void *values, sg_type type, size_t i)
@@ -24,59 +50,59 @@ static inline double load_one(const void *values, sg_type type, size_t i)
     return type == SG_FLOAT32 ? (double)((const float *)values)[i] : ((const double *)values)[i];
 }
 
-static inline double add_lanes(lanes a)
+/* The sum of the lanes of both sets, in a fixed order. */
+static inline double add_lanes(vec v[SETS][VECS])
 {
-    return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
+    double lane[SETS * LANES];
+    memcpy(lane, v, sizeof lane);
+    for (int half = SETS * LANES / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; i++)
+            lane[i] += lane[i + half];
+    return lane[0];
 }
 
-static inline double sum(const void *values, sg_type type, size_t count)
+/* Moments by deviations from `centre`: exact whatever the centre is, but the closer it is to the
+ * mean the less is lost to cancellation. `kept` is the share of the squares that is left. */
+static inline sg_moments about(const void *values, sg_type type, size_t count, double centre,
+                               double *kept)
 {
-    lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
-    size_t i = 0;
-    for (; i + STEP <= count; i += STEP) {
-        s0 += load(values, type, i);
-        s1 += load(values, type, i + LANES);
-        s2 += load(values, type, i + 2 * LANES);
-        s3 += load(values, type, i + 3 * LANES);
+    vec q[SETS][VECS] = {0}, d[SETS][VECS] = {0};
+    size_t stream = count / (STREAMS * LANES) * LANES;
+    for (size_t i = 0; i < stream; i += LANES) {
+#pragma GCC unroll 4
+        for (size_t s = 0; s < STREAMS; s++) {
+#pragma GCC unroll 4
+            for (size_t k = 0; k < VECS; k++) {
+                vec x = load(values, type, s * stream + i + k * WIDTH) - centre;
+                q[s % SETS][k] += x * x;
+                d[s % SETS][k] += x;
+            }
+            __builtin_prefetch((const char *)at(values, type, s * stream + i) + AHEAD);
+        }
     }
-    double total = add_lanes((s0 + s1) + (s2 + s3));
-    for (; i < count; i++)
-        total += load_one(values, type, i);
-    return total;
+    double squares = add_lanes(q), drift = add_lanes(d);
+    for (size_t i = STREAMS * stream; i < count; i++) {
+        double x = load_one(values, type, i) - centre;
+        squares += x * x;
+        drift += x;
+    }
+    double n = (double)count, m2 = squares - drift * drift / n;
+    *kept = squares > 0 ? m2 / squares : 1;
+    return (sg_moments){n, centre + drift / n, m2 < 0 ? 0 : m2}; /* keeps NaN */
 }
 
-/* Sum of squared deviations from `centre`, corrected for the rounding error of `centre`. */
-static inline double deviations(const void *values, sg_type type, size_t count, double centre)
-{
-    lanes q0 = {0}, q1 = {0}, d0 = {0}, d1 = {0};
-    size_t i = 0;
-    for (; i + 2 * LANES <= count; i += 2 * LANES) {
-        lanes a = load(values, type, i) - centre;
-        lanes b = load(values, type, i + LANES) - centre;
-        q0 += a * a;
-        q1 += b * b;
-        d0 += a;
-        d1 += b;
-    }
-    double squares = add_lanes(q0 + q1), drift = add_lanes(d0 + d1);
-    for (; i < count; i++) {
-        double d = load_one(values, type, i) - centre;
-        squares += d * d;
-        drift += d;
-    }
-    double m2 = squares - drift * drift / (double)count;
-    return m2 < 0 ? 0 : m2; /* keeps NaN */
-}
-
+/* One read from memory, about zero, which is where gradients lie. Where that costs more than ten
+ * bits, the stretch, still in the cache, is read again about its own mean. */
 static inline sg_moments moments(const void *values, sg_type type, size_t count)
 {
     sg_moments all = {0, 0, 0};
+    double kept;
     for (size_t begin = 0; begin < count; begin += STRETCH) {
         size_t n = count - begin < STRETCH ? count - begin : STRETCH;
-        const void *part = type == SG_FLOAT32 ? (const void *)((const float *)values + begin)
-                                              : (const void *)((const double *)values + begin);
-        double mean = sum(part, type, n) / (double)n;
-        sg_moments one = {(double)n, mean, deviations(part, type, n, mean)};
+        const void *part = at(values, type, begin);
+        sg_moments one = about(part, type, n, 0, &kept);
+        if (!(kept > 0x1p-10))
+            one = about(part, type, n, one.mean, &kept);
         sg_moments_combine(&all, &one);
     }
     return all;

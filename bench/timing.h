@@ -1,0 +1,28 @@
+/* Shared by the benchmarks: a clock, and medians. */
+#ifndef SG_BENCH_TIMING_H
+#define SG_BENCH_TIMING_H
+
+#include <stdlib.h>
+#include <time.h>
+
+static inline double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static inline int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts `values`. */
+static inline double median(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, compare_doubles);
+    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+#endif
