@@ -63,7 +63,9 @@ endif()
 
 # The first interpreter that has NumPy; PyTorch, where it has that too, is the tests' peer.
 function(sg_python_has out interpreter module)
-    execute_process(COMMAND ${interpreter} -c "import ${module}" RESULT_VARIABLE status
+    execute_process(COMMAND ${interpreter} -c
+                        "import sys, importlib.util as u; sys.exit(u.find_spec('${module}') is None)"
+                    RESULT_VARIABLE status
                     OUTPUT_QUIET ERROR_QUIET)
     if(status EQUAL 0)
         set(${out} ON PARENT_SCOPE)

@@ -32,25 +32,16 @@ static size_t shared_prefix(const char *a, size_t length, const char *b)
 size_t sg_blocks_name(const sg_params *params, sg_blocks blocks, const size_t *block_of_span,
                       size_t block, const char **first)
 {
-    size_t length = 0;
-    *first = NULL;
-    for (size_t i = 0; i < params->count; i++) {
-        const char *name = params->spans[i].name;
-        if (block_of_span[i] != block)
-            continue;
-        if (!*first) {
-            *first = name;
-            length = strlen(name);
-            if (blocks != SG_BLOCKS_LAYER)
-                break;
-        } else {
-            length = shared_prefix(*first, length, name);
-        }
-    }
-    if (blocks == SG_BLOCKS_ALL)
-        *first = "all";
+    size_t i = 0;
+    while (i < params->count && block_of_span[i] != block)
+        i++;
+    *first = blocks == SG_BLOCKS_ALL || i == params->count ? "all" : params->spans[i].name;
+    size_t length = strlen(*first);
     if (blocks != SG_BLOCKS_LAYER)
-        return strlen(*first);
+        return length;
+    for (i++; i < params->count; i++)
+        if (block_of_span[i] == block)
+            length = shared_prefix(*first, length, params->spans[i].name);
     for (size_t dot = length; dot > 0; dot--)
         if ((*first)[dot] == '.')
             return dot;
