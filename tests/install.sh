@@ -12,7 +12,7 @@ mv "$work/first" "$work/prefix" # an installed tree can be moved
 cp -r "$source/examples" "$work/outside"
 cd "$work/outside"
 
-cmake -S . -B cmake-build -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Release >/dev/null
+cmake -G Ninja -S . -B cmake-build -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Release >/dev/null
 cmake --build cmake-build >/dev/null
 cmake-build/deep_mlp >cmake.out
 
