@@ -17,7 +17,8 @@ LEAST = 0.05  # a recorded value is never nearer to 0, so that relative errors m
 # Each case: name, PyTorch's class, its options, clip norm, scheduler (or None), absent gradients.
 CASES = [
     ("adamw", "AdamW", dict(lr=0.002, weight_decay=0.01), 0, (), False),
-    ("adamw, other betas", "AdamW", dict(lr=0.01, betas=(0.8, 0.95), weight_decay=0.1), 0, (), False),
+    ("adamw, other betas", "AdamW",
+     dict(lr=0.01, betas=(0.8, 0.95), weight_decay=0.1), 0, (), False),
     ("adam", "Adam", dict(lr=0.002), 0, (), False),
     ("adam, L2, large eps", "Adam", dict(lr=0.002, weight_decay=0.05, eps=1e-3), 0, (), False),
     ("sgd", "SGD", dict(lr=0.001), 0, (), False),
@@ -119,8 +120,8 @@ def c_values(recorded, digits):
 
 def main():
     warnings.simplefilter("error")
-    print(f"/* Written by tests/record_optim_torch.py with PyTorch {torch.__version__}: values after "
-          f"{STEPS[0]} and {STEPS[1]} steps. */")
+    print(f"/* Written by tests/record_optim_torch.py with PyTorch {torch.__version__}: "
+          f"values after {STEPS[0]} and {STEPS[1]} steps. */")
     print("/* clang-format off */")
     print("static const recorded_case recorded_cases[] = {")
     for case in CASES:

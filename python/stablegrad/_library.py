@@ -8,7 +8,8 @@ import ctypes
 import ctypes.util
 import functools
 import os
-from ctypes import POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint64, c_void_p
+from ctypes import POINTER, Structure
+from ctypes import c_bool, c_char_p, c_double, c_int, c_size_t, c_uint64, c_void_p
 from pathlib import Path
 
 from ._errors import StableGradError

@@ -174,6 +174,8 @@ class TorchBackend:
         with torch.no_grad():
             if sign:
                 gradient.sign_()
+            elif torch.finfo(gradient.dtype).bits < 32:  # a 16-bit factor would be too coarse
+                gradient.copy_(gradient.float().mul_(factor))
             else:
                 gradient.mul_(factor)
 
@@ -189,20 +191,18 @@ def _moments(tensors):
     for i, tensor in enumerate(tensors):
         x = tensor.detach().double()
         mean = x.mean()
-        x = x - mean
-        m2 = x.square().sum() - x.sum().square() / tensor.numel()
+        m2 = (x - mean).square().sum()
         by_device.setdefault(tensor.device, []).append((i, torch.stack((mean, m2))))
     result = [None] * len(tensors)
     for pairs in by_device.values():
         numbers = torch.stack([pair for _, pair in pairs]).tolist()
         for (i, _), (mean, m2) in zip(pairs, numbers):
-            m2 = 0.0 if m2 < 0 else m2  # rounding; keeps NaN
             result[i] = rules.Moments(tensors[i].numel(), mean, m2)
     return result
 
 
 def _range(dtype):
-    """What elements of the type hold. Torch multiplies 16-bit types by a float32 factor."""
+    """What elements of the type hold; 16-bit ones are multiplied in float32."""
     values = torch.finfo(dtype)
     factor = torch.finfo(torch.float32) if values.bits < 32 else values
     return rules.Range(values.max, factor.tiny, factor.max)
