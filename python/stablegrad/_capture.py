@@ -3,6 +3,10 @@
 A hook on each output sees every backward pass that goes through it. A PINN's derivatives u_x, u_xx
 come from such passes too, made with create_graph=True: those are not the loss, and are told apart
 by the gradient mode, which is on inside the hook for them and off in the final loss.backward().
+
+The loop is given a view of each output, and the hook is on the view. A last layer such as tanh
+saves its result for the backward pass, so u_x depends on it; through the view only the loss's own
+use of u is seen.
 """
 
 import weakref
@@ -36,9 +40,35 @@ class Capture:
     def __init__(self):
         self._watched = []
 
-    def watch(self, tensor):
-        """Hooks one output, once."""
-        if self._find(tensor) is None:
+    def watch(self, outputs):
+        """Hooks every output that requires a gradient; returns the outputs to use instead. Lists,
+        tuples and dicts are made again; containers of other types keep their tensors, without the
+        views."""
+        return self._replace(outputs, {})
+
+    def _replace(self, outputs, views):
+        if isinstance(outputs, torch.Tensor):
+            if id(outputs) not in views:
+                views[id(outputs)] = self._hooked(outputs)
+            return views[id(outputs)]
+        if type(outputs) in (list, tuple):
+            return type(outputs)([self._replace(part, views) for part in outputs])
+        if type(outputs) is dict:
+            return {key: self._replace(part, views) for key, part in outputs.items()}
+        for tensor in tensors_in(outputs):
+            self._hook(tensor)
+        return outputs
+
+    def _hooked(self, tensor):
+        """A view of the tensor, hooked; the tensor itself when it needs none."""
+        if not tensor.requires_grad or self._find(tensor) is not None:
+            return tensor
+        view = tensor.view_as(tensor)
+        self._hook(view)
+        return view
+
+    def _hook(self, tensor):
+        if tensor.requires_grad and self._find(tensor) is None:
             entry = _Watched(tensor)
             tensor.register_hook(entry.add)
             self._watched.append(entry)
@@ -67,7 +97,7 @@ class Capture:
             return tensor.grad, tensor.numel()
         raise StableGradError(
             f"outputs[{place}] is not what the model returned since the last apply; give the "
-            "model's own output, or call sg.watch(u) on it before the derivatives are taken")
+            "model's own output, or use u = sg.watch(u) before derivatives are taken of it")
 
 
 def tensors_in(outputs):

@@ -27,7 +27,7 @@ class StableGrad(Closing):
         optimizer.step()
 
     model: a torch.nn.Module, whose outputs are then watched by themselves, or an iterable of
-        (name, parameter) pairs; then call sg.watch(outputs) on what the network returns.
+        (name, parameter) pairs; then use u = sg.watch(u) on what the network returns.
     reference: "output", "residual", "norm", "inner", or a number.
     blocks: "layer" (a module's own parameters together), "tensor", "weight" (biases untouched),
         "all".
@@ -63,12 +63,10 @@ class StableGrad(Closing):
     # ---- The step ------------------------------------------------------------------------------
 
     def watch(self, outputs):
-        """Watches dL/du of outputs that are not a hooked model's own; returns them. Call it right
-        after the forward pass, before derivatives are taken and before backward."""
+        """Watches dL/du of outputs that are not a hooked model's own: u = sg.watch(u), right after
+        the forward pass. Returns equal outputs, to be used from there on."""
         if self.config.needs_signal() and self.config.active(self.step):
-            for tensor in tensors_in(outputs):
-                if tensor.requires_grad:
-                    self._capture.watch(tensor)
+            return self._capture.watch(outputs)
         return outputs
 
     def forget(self):
@@ -141,7 +139,7 @@ class StableGrad(Closing):
         if not pairs and self._group is None:  # a rank may have none; the group must have one
             raise StableGradError(
                 "no output was seen since the last apply: call the model with gradients enabled, "
-                "give apply the outputs, or use sg.watch(outputs)")
+                "or use u = sg.watch(u) on the network's outputs")
         return backend.signal(pairs, factor / self._ranks), None
 
     def _reduce(self, values):
@@ -196,8 +194,7 @@ class StableGrad(Closing):
 
 def _watch_from_hook(reference, outputs):
     this = reference()
-    if this is not None:
-        this.watch(outputs)
+    return outputs if this is None else this.watch(outputs)
 
 
 def _world_size(group):

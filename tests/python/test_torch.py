@@ -1,7 +1,9 @@
 """The torch plug-in: catching dL/du, the step, names and layers, saving, closing, mistakes."""
 
+import collections
 import copy
 import gc
+import itertools
 import pickle
 import unittest
 import weakref
@@ -50,9 +52,9 @@ class PinnTest(Case):
         return [u, v], loss, by_hand
 
     def test_nested_derivatives_are_not_the_signal(self):
-        for backend in ("c", "torch"):
+        for backend, last in itertools.product(("c", "torch"), (nn.Identity, nn.Tanh)):
             for explicit in (False, True):
-                model = mlp()
+                model = mlp().append(last())
                 sg = StableGrad(model, backend=backend)
                 outputs, loss, by_hand = self.forward(model)
                 loss.backward()
@@ -104,6 +106,9 @@ class SignalTest(Case):
             sg = StableGrad(model if way == "model" else model.named_parameters())
             u = model(x)
             if way == "watch":
+                same = u
+                u = sg.watch(u)
+                self.assertTrue(torch.equal(u, same))
                 self.assertIs(sg.watch(u), u)
             if way == "retain_grad":
                 u.retain_grad()
@@ -138,10 +143,24 @@ class SignalTest(Case):
         out = model(points(6))
         u, twice = out["fields"][0], out["fields"][1][0]
         (u.square().sum() + twice.sin().sum()).backward()
-        # u feeds twice, so dL/du holds that path too.
-        du = 2 * u + 2 * twice.cos()
-        both = torch.cat([du, twice.cos()]).detach()
+        self.assertIs(out["same"], u)
+        # Each output counts by the loss's own use of it, not through the other.
+        both = torch.cat([2 * u, twice.cos()]).detach()
         self.assert_relative(sg.apply().reference, both.std(unbiased=False), 1e-12)
+
+    def test_outputs_in_a_class_of_their_own(self):
+        Pair = collections.namedtuple("Pair", "u v")
+
+        class Two(nn.Linear):
+            def forward(self, x):
+                return Pair(super().forward(x), None)
+        model = Two(2, 1).double()
+        sg = StableGrad(model)
+        out = model(points(6))
+        self.assertIsInstance(out, Pair)
+        out.u.sin().sum().backward()
+        self.assert_relative(sg.apply(out).reference, out.u.cos().std(unbiased=False).detach(),
+                             1e-12)
 
     def test_residual_scale_and_factor(self):
         model = mlp()
