@@ -291,8 +291,13 @@ static void bad_configurations(void **state)
     good.isa = (sg_isa)9;
     assert_status(sg_optim_create(&optim, one.params, &good, NULL, NULL), SG_ERROR_UNSUPPORTED);
     good.isa = SG_ISA_AUTO;
-    assert_ok(sg_params_bind(one.params, 0, NULL, one.gradient[0])); /* nothing to update */
-    assert_status(sg_optim_create(&optim, one.params, &good, NULL, NULL), SG_ERROR_ARGUMENT);
+    assert_status(sg_params_bind(one.params, 0, NULL, one.gradient[0]), SG_ERROR_ARGUMENT);
+    sg_params *gradients_only;
+    sg_span span = {"g", NULL, one.gradient[0], 1, SG_FLOAT32, 0, SG_ROLE_WEIGHT};
+    assert_ok(sg_params_create(&gradients_only, NULL));
+    assert_ok(sg_params_add(gradients_only, &span));
+    assert_status(sg_optim_create(&optim, gradients_only, &good, NULL, NULL), SG_ERROR_ARGUMENT);
+    sg_params_destroy(gradients_only);
     close_all(&one);
     assert_string_equal(sg_optim_name(SG_OPTIM_ADAMW), "adamw");
     assert_string_equal(sg_optim_name(SG_OPTIM_ADAM), "adam");

@@ -42,7 +42,7 @@ void sg_params_destroy(sg_params *params);
 SG_CHECKED sg_status sg_params_add(sg_params *params, const sg_span *span);
 
 /* Points span `index` at new memory of the same count and type, for callers whose gradients move
- * from step to step. Allowed at any time between two steps. */
+ * from step to step. Allowed at any time between two steps. A value cannot become NULL. */
 SG_CHECKED sg_status sg_params_bind(sg_params *params, size_t index, void *value, void *gradient);
 
 /* The number of spans. */

@@ -79,7 +79,7 @@ sg_status sg_params_add(sg_params *params, const sg_span *span)
 
 sg_status sg_params_bind(sg_params *params, size_t index, void *value, void *gradient)
 {
-    if (!params || index >= params->count)
+    if (!params || index >= params->count || (params->spans[index].value && !value))
         return SG_ERROR_ARGUMENT;
     params->spans[index].value = value;
     params->spans[index].gradient = gradient;
