@@ -13,8 +13,8 @@
 
 #include "base/memory.h"
 
-/* Partitions of four things: 15. */
-enum { MOST_PARTITIONS = 15 };
+/* Partitions of four things, and the ways to put four things into four groups. */
+enum { MOST_PARTITIONS = 15, PARTITION_CODES = 4 * 4 * 4 * 4 };
 
 /* ---- Channels ----------------------------------------------------------------------------- */
 
@@ -227,16 +227,28 @@ static sg_chain_term partition_term(const sg_jet_plan *plan, int c, const int *g
     return term;
 }
 
-/* All partitions of the channel's differentiations, the first `done` of which are grouped. */
-static void add_partitions(sg_jet_plan *plan, int c, int *group, int done, int groups)
+/* Reads the partition number `code`, a digit to the base four for each of `order` things. Returns
+ * the number of groups, or 0 if groups are not numbered in order of appearance. */
+static int read_partition(unsigned code, int order, int *group)
 {
-    if (done == plan->channel[c].order) {
-        add_term(plan, partition_term(plan, c, group, groups));
-        return;
+    int groups = 0;
+    for (int i = 0; i < order; i++, code /= SG_JET_MOST_ORDER) {
+        group[i] = (int)(code % SG_JET_MOST_ORDER);
+        if (group[i] > groups)
+            return 0;
+        groups += group[i] == groups;
     }
-    for (int g = 0; g <= groups; g++) {
-        group[done] = g;
-        add_partitions(plan, c, group, done + 1, g == groups ? groups + 1 : groups);
+    return code == 0 ? groups : 0;
+}
+
+/* All partitions of the channel's differentiations. */
+static void add_partitions(sg_jet_plan *plan, int c)
+{
+    int group[SG_JET_MOST_ORDER];
+    for (unsigned code = 0; code < PARTITION_CODES; code++) {
+        int groups = read_partition(code, plan->channel[c].order, group);
+        if (groups > 0)
+            add_term(plan, partition_term(plan, c, group, groups));
     }
 }
 
@@ -283,12 +295,11 @@ static sg_status make_chain(sg_jet_plan *plan)
     plan->terms = sg_allocate(&plan->allocator, room, sizeof *plan->terms);
     if (!plan->terms)
         return SG_ERROR_MEMORY;
-    int group[SG_JET_MOST_ORDER];
     for (int c = 1; c < plan->channels; c++) {
         if (plan->channel[c].second)
             add_combination_terms(plan, c);
         else
-            add_partitions(plan, c, group, 0, 0);
+            add_partitions(plan, c);
     }
     plan->chain.channels = plan->channels;
     plan->chain.terms = plan->terms;
