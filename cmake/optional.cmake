@@ -38,6 +38,8 @@ else()
     sg_report("kernels" ON "generic vectors for ${CMAKE_SYSTEM_PROCESSOR}")
 endif()
 
+sg_find_optional(SG_HAVE_SLEEF "SLEEF" "the PINN engine" libsleef-dev sleef)
+
 find_program(SG_GNUPLOT gnuplot)
 if(SG_GNUPLOT)
     sg_report("gnuplot" ON "${SG_GNUPLOT}: pictures in reports")

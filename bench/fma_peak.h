@@ -1,0 +1,11 @@
+/* The machine's peak in fused multiply-adds, single precision. */
+#ifndef SG_BENCH_FMA_PEAK_H
+#define SG_BENCH_FMA_PEAK_H
+
+#include "stablegrad/stablegrad.h"
+
+/* Floating-point operations per second on all threads of the pool together, the best of a few
+ * tries. */
+double bench_fma_peak(sg_pool *pool);
+
+#endif

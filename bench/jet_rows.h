@@ -1,0 +1,38 @@
+/* The rows of the jet benchmark: four problems as the engine sees them, with cheap points and
+ * hand-written residuals, so that the engine itself is measured. */
+#ifndef SG_BENCH_JET_ROWS_H
+#define SG_BENCH_JET_ROWS_H
+
+#include "stablegrad/jet.h"
+
+typedef enum bench_problem {
+    BENCH_BURGERS,
+    BENCH_POISSON,
+    BENCH_HELMHOLTZ,
+    BENCH_BURGERS3D
+} bench_problem;
+
+typedef struct bench_row {
+    const char *name;
+    bench_problem problem;
+    int depth, width;
+    size_t interior, rest; /* points of the equation, points of the conditions */
+} bench_row;
+
+enum { BENCH_ROWS = 7, BENCH_MOST_SETS = 3 };
+extern const bench_row bench_rows[BENCH_ROWS];
+
+/* What one row needs; fill with bench_open, release with bench_close. */
+typedef struct bench_case {
+    sg_jet_network *network;
+    sg_jet_plan *interior, *value;
+    sg_jet_set sets[BENCH_MOST_SETS];
+    size_t set_count;
+    size_t points; /* of all sets, a pair as one */
+    double flops;  /* of one step's products */
+} bench_case;
+
+sg_status bench_open(bench_case *c, const bench_row *row, int divide);
+void bench_close(bench_case *c);
+
+#endif

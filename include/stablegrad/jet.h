@@ -1,0 +1,285 @@
+/* The jet engine: an MLP's values and input derivatives at many points, and from their adjoints
+ * the gradient of the weights.
+ *
+ * A network maps coordinates x to outputs u(x). A plan says which derivatives of u are wanted. An
+ * engine holds one network and several point sets, each with a plan and two callbacks: `points`
+ * makes the coordinates of a few dozen items, `residual` reads the derivatives there and writes the
+ * adjoint dL/d(derivative). The engine runs forward, callback and reverse for one tile of points at
+ * a time, so memory does not grow with the number of points, and nothing is allocated in a step.
+ *
+ *     sg_jet_network_create(&network, &network_config, NULL);
+ *     sg_jet_network_initialize(network, &init);
+ *     sg_jet_network_register(network, params);          -> sg_scaler, sg_optim work on it
+ *     sg_jet_plan_create(&plan, 2, requests, 3, NULL);
+ *     sg_jet_create(&engine, &engine_config, NULL);
+ *     each step:  sg_jet_gradient(engine, NULL);
+ *                 sg_jet_moments(engine), sg_jet_sums(engine, set)
+ *
+ * All results are bit-identical for any number of threads. */
+#ifndef STABLEGRAD_JET_H
+#define STABLEGRAD_JET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stablegrad/cpu.h"
+#include "stablegrad/memory.h"
+#include "stablegrad/params.h"
+#include "stablegrad/pool.h"
+#include "stablegrad/scale.h"
+#include "stablegrad/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/* ---- Network ------------------------------------------------------------------------------ */
+
+typedef enum sg_activation {
+    SG_ACTIVATION_TANH,
+    SG_ACTIVATION_SILU,
+    SG_ACTIVATION_SIN,  /* sin(frequency * z) */
+    SG_ACTIVATION_GELU, /* z * Phi(z), the exact form */
+    SG_ACTIVATION_SOFTPLUS
+} sg_activation;
+
+/* "tanh", "silu", "sin", "gelu", "softplus"; "unknown" for other values. */
+const char *sg_activation_name(sg_activation activation);
+
+/* What the first layer sees. Features, in this order: each kept coordinate, rescaled; then
+ * sin(w.x) of every wave; then cos(w.x) of every wave, with x the coordinates as given. Fourier
+ * features and periodic embeddings are rows of `waves`; the helpers below write them. */
+typedef struct sg_jet_input {
+    int coordinates;     /* at least 1 */
+    const double *scale; /* (coordinates), or NULL for ones: feature i is scale_i x_i + shift_i */
+    const double *shift; /* (coordinates), or NULL for zeros */
+    const bool *keep;    /* (coordinates), or NULL: every coordinate is kept */
+    const double *waves; /* (wave_count, coordinates), radians per unit of the coordinate */
+    size_t wave_count;
+} sg_jet_input;
+
+/* Writes `count` rows of `waves` (count, coordinates): factor * frequencies[k] along one
+ * coordinate. */
+void sg_jet_waves_fourier(double *waves, int coordinates, int coordinate, double factor,
+                          const double *frequencies, size_t count);
+/* 2 pi k / period along one coordinate, k = 1 .. count: the features have that period. */
+void sg_jet_waves_periodic(double *waves, int coordinates, int coordinate, double period,
+                           size_t count);
+/* Independent normal entries of deviation `std`, a pure function of the seed. */
+void sg_jet_waves_random(double *waves, int coordinates, size_t count, double std, uint64_t seed);
+
+typedef struct sg_jet_network_config {
+    sg_jet_input input;
+    const int *hidden; /* (hidden_count) widths, each at least 1 */
+    int hidden_count;  /* 0 is allowed: a linear map of the features */
+    int outputs;
+    sg_activation activation;
+    double frequency; /* of SG_ACTIVATION_SIN */
+    sg_type type;     /* of parameters, points, channels and adjoints */
+} sg_jet_network_config;
+
+/* One coordinate, 4 x 64 tanh, one output, float. */
+sg_jet_network_config sg_jet_network_defaults(void);
+
+typedef struct sg_jet_network sg_jet_network;
+
+/* Copies what the configuration points to. The network owns one flat array of parameters and one of
+ * gradients, both zero at first: for each layer the weight (out, in) row by row, then the bias. */
+SG_CHECKED sg_status sg_jet_network_create(sg_jet_network **network,
+                                           const sg_jet_network_config *config,
+                                           const sg_allocator *allocator);
+/* NULL is allowed. Engines made with the network must be destroyed before it. */
+void sg_jet_network_destroy(sg_jet_network *network);
+
+size_t sg_jet_network_parameters(const sg_jet_network *network); /* elements in all */
+int sg_jet_network_layers(const sg_jet_network *network);        /* hidden_count + 1 */
+int sg_jet_network_features(const sg_jet_network *network);      /* inputs of the first layer */
+int sg_jet_network_coordinates(const sg_jet_network *network);
+int sg_jet_network_outputs(const sg_jet_network *network);
+sg_type sg_jet_network_type(const sg_jet_network *network);
+void *sg_jet_network_values(const sg_jet_network *network);    /* (parameters), network's type */
+void *sg_jet_network_gradients(const sg_jet_network *network); /* (parameters), network's type */
+
+/* Shape and place of layer `layer`: weight (outputs, inputs) at element `weight` of the flat array,
+ * bias (outputs) at `bias`. */
+typedef struct sg_jet_layer {
+    int inputs, outputs;
+    size_t weight, bias;
+} sg_jet_layer;
+sg_jet_layer sg_jet_network_layer(const sg_jet_network *network, int layer);
+
+/* Adds the spans layers.0.weight, layers.0.bias, layers.1.weight, ... to `params`, with values and
+ * gradients of the network. */
+SG_CHECKED sg_status sg_jet_network_register(sg_jet_network *network, sg_params *params);
+
+/* ---- Initialisation ----------------------------------------------------------------------- */
+
+typedef enum sg_fan { SG_FAN_IN, SG_FAN_OUT, SG_FAN_AVERAGE } sg_fan;
+typedef enum sg_distribution {
+    SG_DISTRIBUTION_NORMAL,
+    SG_DISTRIBUTION_UNIFORM, /* of the same deviation */
+    SG_DISTRIBUTION_SIREN    /* first layer U(-1/n, 1/n), others U(+-sqrt(6/n)/frequency) */
+} sg_distribution;
+
+typedef struct sg_jet_init {
+    sg_fan fan;
+    sg_distribution distribution;
+    double gain; /* weights have deviation gain / sqrt(fan); 0: the activation's own gain in hidden
+                    layers (5/3 for tanh, 1/sqrt(E f(x)^2), x normal, for others), 1 in the last */
+    uint64_t seed;
+} sg_jet_init;
+
+/* Fan-in, normal, gain 1, seed 0. */
+sg_jet_init sg_jet_init_defaults(void);
+
+/* Draws the weights, a pure function of the seed and of each element's place; biases are zero.
+ * Float and double networks get the same numbers up to rounding. */
+SG_CHECKED sg_status sg_jet_network_initialize(sg_jet_network *network, const sg_jet_init *init);
+
+/* ---- Plans -------------------------------------------------------------------------------- */
+
+enum { SG_JET_MOST_ORDER = 4, SG_JET_MOST_CHANNELS = 128 };
+
+/* One wanted quantity: a derivative, or a fixed combination of pure second derivatives. */
+typedef struct sg_jet_request {
+    int order;                    /* 0 (the value) to SG_JET_MOST_ORDER */
+    int along[SG_JET_MOST_ORDER]; /* the coordinate of each differentiation: u_xxt is {0, 0, 1} */
+    const double
+        *second; /* NULL, or (coordinates): sum_i second[i] u_ii; `order`, `along` unused */
+} sg_jet_request;
+
+typedef struct sg_jet_plan sg_jet_plan;
+
+/* The smallest closed set of channels for the requests, which are copied. A combination of second
+ * derivatives is one channel beside the first derivatives it needs. SG_ERROR_ARGUMENT for an order
+ * above 4 or a coordinate out of range, SG_ERROR_UNSUPPORTED for more than SG_JET_MOST_CHANNELS.
+ * Plans are read only: any number of engines may use one; it must outlive them. */
+SG_CHECKED sg_status sg_jet_plan_create(sg_jet_plan **plan, int coordinates,
+                                        const sg_jet_request *requests, size_t count,
+                                        const sg_allocator *allocator);
+void sg_jet_plan_destroy(sg_jet_plan *plan); /* NULL is allowed */
+
+size_t sg_jet_plan_requests(const sg_jet_plan *plan);
+size_t sg_jet_plan_channels(const sg_jet_plan *plan);
+
+/* Writes the channels as text, "u u_t u_x u_xx" or "u u_x u_y lap(u)", as snprintf does: returns
+ * the length of the whole text. `names` (coordinates); NULL means x0, x1, ... */
+size_t sg_jet_plan_describe(const sg_jet_plan *plan, const char *field, const char *const *names,
+                            char *text, size_t size);
+
+/* Floating-point operations of the layer products for one point, forward only or with the reverse
+ * pass. The activations are not counted. */
+double sg_jet_plan_flops(const sg_jet_plan *plan, const sg_jet_network *network, bool reverse);
+
+/* ---- Point sets and callbacks --------------------------------------------------------------- */
+
+/* No tile has more points than this. */
+enum { SG_JET_TILE_POINTS = 96 };
+
+/* Fills the coordinates of items [first, first + count) of the set. coordinates[p * C + c] is an
+ * array of `count` elements of the network's type: coordinate c (of C) of the item's point p, p = 0
+ * unless items are pairs. Called from worker threads; `worker` in [0, threads). Must be a pure
+ * function of the item's index if results are not to depend on threads. */
+typedef void sg_jet_points_function(void *context, size_t set, size_t first, size_t count,
+                                    int worker, void *const *coordinates);
+
+/* What the residual callback sees of one tile. All arrays have `count` elements of the network's
+ * type, are aligned to 64 bytes and may be read and written up to a multiple of 64 bytes.
+ * R requests, O outputs, C coordinates, p the point of the item. */
+typedef struct sg_jet_tile {
+    size_t set, first, count; /* items [first, first + count) of the set */
+    int worker;
+    int component;             /* -1: the loss; >= 0: residual component of a Jacobian call */
+    void *const *coordinates;  /* [p * C + c], as `points` left them */
+    const void *const *values; /* [(p * R + r) * O + o] */
+    void *const *adjoints;     /* like `values`, zeros on entry: write dL/dvalue, or d(residual
+                                  `component`)/dvalue; NULL when only values are wanted */
+    double *sums;              /* the set's sums: add to them (not in Jacobian calls: NULL) */
+} sg_jet_tile;
+
+typedef void sg_jet_residual_function(void *context, const sg_jet_tile *tile);
+
+typedef struct sg_jet_set {
+    const sg_jet_plan *plan;
+    size_t items;
+    int points_per_item; /* 1, or 2: pairs whose residual couples u at two points */
+    size_t sums;         /* doubles that `residual` adds into, zero at the start of each call */
+    int components;      /* residual components of an item, for the Jacobian calls; else 0 */
+    sg_jet_points_function *points;
+    sg_jet_residual_function *residual;
+    void *context;        /* handed to both */
+    void *value_adjoints; /* NULL, or where sg_jet_gradient leaves dL/du: (points_per_item, outputs,
+                             items) of the network's type */
+} sg_jet_set;
+
+/* ---- Engine ------------------------------------------------------------------------------- */
+
+typedef struct sg_jet_config {
+    sg_jet_network *network;
+    const sg_jet_set *sets; /* (set_count), copied */
+    size_t set_count;
+    sg_pool *pool;  /* NULL: the calling thread; must outlive the engine */
+    sg_isa isa;     /* SG_ERROR_UNSUPPORTED at creation if it cannot run here */
+    bool reference; /* the scalar reference loops, whatever `isa` says */
+    bool general;   /* table-driven activation loops even where a specialised one exists */
+    bool tangents;  /* reserve the memory that sg_jet_push needs */
+} sg_jet_config;
+
+sg_jet_config sg_jet_defaults(void);
+
+typedef struct sg_jet sg_jet;
+
+/* All memory of the engine is taken here. */
+SG_CHECKED sg_status sg_jet_create(sg_jet **jet, const sg_jet_config *config,
+                                   const sg_allocator *allocator);
+void sg_jet_destroy(sg_jet *jet); /* NULL is allowed */
+
+/* Changes the number of items of a set and where its dL/du goes, between two calls. */
+SG_CHECKED sg_status sg_jet_resize(sg_jet *jet, size_t set, size_t items, void *value_adjoints);
+
+/* Forward only: `residual` is called for every tile with adjoints NULL. */
+void sg_jet_forward(sg_jet *jet);
+
+/* Loss and gradient of all sets: `gradient` (parameters), of the network's type, is overwritten.
+ * NULL: the network's own gradients. */
+void sg_jet_gradient(sg_jet *jet, void *gradient);
+
+/* After sg_jet_gradient: the moments of dL/du over every output of every point of every set; a set
+ * that did not ask for u counts as zeros. Its std is sigma_out. */
+sg_moments sg_jet_moments(const sg_jet *jet);
+
+/* After sg_jet_forward or sg_jet_gradient: the set's sums, combined in a fixed order. Valid until
+ * the next call. NULL for a set without sums. */
+const double *sg_jet_sums(const sg_jet *jet, size_t set);
+
+/* Rows of the Jacobian of the residuals with respect to the parameters: `rows` (count * components,
+ * parameters), of the network's type, row i * components + j for component j of item first + i. */
+SG_CHECKED sg_status sg_jet_rows(sg_jet *jet, size_t set, size_t first, size_t count, void *rows);
+
+/* J v: `direction` (parameters) of the network's type, `products` (items, components) of the set.
+ * SG_ERROR_ORDER if the engine was made without `tangents`. */
+SG_CHECKED sg_status sg_jet_push(sg_jet *jet, size_t set, const void *direction, double *products);
+
+/* J^T w: `weights` (items, components) of the set; `gradient` (parameters) of the network's type is
+ * overwritten. */
+SG_CHECKED sg_status sg_jet_pull(sg_jet *jet, size_t set, const double *weights, void *gradient);
+
+/* Bytes that the engine holds. */
+size_t sg_jet_memory(const sg_jet *jet);
+
+/* The instruction set in use: "reference", "generic", "avx2", "avx512". */
+const char *sg_jet_kernels(const sg_jet *jet);
+
+/* Values of a plan's requests at given points, in one call that allocates and frees what it needs:
+ * `points` (count, coordinates) and `values` (count, requests, outputs), both row by row. */
+SG_CHECKED sg_status sg_jet_evaluate(sg_jet_network *network, const sg_jet_plan *plan,
+                                     sg_pool *pool, const double *points, size_t count,
+                                     double *values, const sg_allocator *allocator);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,136 @@
+/* The engine's calls: what is done with the tiles, and what comes back. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/params.h"
+#include "jet/engine.h"
+
+void sg_jet_forward(sg_jet *jet)
+{
+    sg_jet_run(jet, &(sg_jet_call){.mode = SG_JET_FORWARD, .set_end = jet->set_count});
+}
+
+void sg_jet_gradient(sg_jet *jet, void *gradient)
+{
+    sg_jet_run(jet, &(sg_jet_call){.mode = SG_JET_GRADIENT, .set_end = jet->set_count});
+    sg_jet_collect(jet, gradient ? gradient : jet->network->gradients);
+}
+
+sg_moments sg_jet_moments(const sg_jet *jet)
+{
+    return jet->result_moments;
+}
+
+const double *sg_jet_sums(const sg_jet *jet, size_t set)
+{
+    if (set >= jet->set_count || jet->states[set].set.sums == 0)
+        return NULL;
+    return jet->result_sums + jet->states[set].first_sum;
+}
+
+/* Whether the set exists and has residual components. */
+static bool has_jacobian(const sg_jet *jet, size_t set)
+{
+    return jet && set < jet->set_count && jet->states[set].set.components > 0;
+}
+
+sg_status sg_jet_rows(sg_jet *jet, size_t set, size_t first, size_t count, void *rows)
+{
+    if (!has_jacobian(jet, set) || !rows || first > jet->states[set].set.items ||
+        count > jet->states[set].set.items - first)
+        return SG_ERROR_ARGUMENT;
+    sg_jet_run(jet, &(sg_jet_call){.mode = SG_JET_ROWS,
+                                   .set_begin = set,
+                                   .set_end = set + 1,
+                                   .first = first,
+                                   .count = count,
+                                   .rows = rows});
+    return SG_OK;
+}
+
+sg_status sg_jet_push(sg_jet *jet, size_t set, const void *direction, double *products)
+{
+    if (!has_jacobian(jet, set) || !direction || !products)
+        return SG_ERROR_ARGUMENT;
+    if (!jet->tangents)
+        return SG_ERROR_ORDER;
+    sg_jet_pack(jet, direction, jet->packed_direction);
+    sg_jet_run(
+        jet, &(sg_jet_call){
+                 .mode = SG_JET_PUSH, .set_begin = set, .set_end = set + 1, .products = products});
+    return SG_OK;
+}
+
+sg_status sg_jet_pull(sg_jet *jet, size_t set, const double *weights, void *gradient)
+{
+    if (!has_jacobian(jet, set) || !weights || !gradient)
+        return SG_ERROR_ARGUMENT;
+    sg_jet_run(jet,
+               &(sg_jet_call){
+                   .mode = SG_JET_PULL, .set_begin = set, .set_end = set + 1, .weights = weights});
+    sg_jet_collect(jet, gradient);
+    return SG_OK;
+}
+
+/* ---- Evaluation at given points ------------------------------------------------------------- */
+
+typedef struct evaluation {
+    const sg_jet_network *network;
+    const double *points; /* (count, coordinates) */
+    double *values;       /* (count, requests * outputs) */
+    size_t arrays;        /* requests * outputs */
+} evaluation;
+
+static void given_points(void *context, size_t set, size_t first, size_t count, int worker,
+                         void *const *coordinates)
+{
+    (void)set;
+    (void)worker;
+    const evaluation *e = context;
+    size_t all = (size_t)e->network->coordinates;
+    for (size_t c = 0; c < all; c++)
+        for (size_t i = 0; i < count; i++) {
+            double x = e->points[(first + i) * all + c];
+            if (e->network->type == SG_FLOAT32)
+                ((float *)coordinates[c])[i] = (float)x;
+            else
+                ((double *)coordinates[c])[i] = x;
+        }
+}
+
+static void take_values(void *context, const sg_jet_tile *tile)
+{
+    const evaluation *e = context;
+    for (size_t a = 0; a < e->arrays; a++)
+        for (size_t i = 0; i < tile->count; i++)
+            e->values[(tile->first + i) * e->arrays + a] =
+                e->network->type == SG_FLOAT32 ? (double)((const float *)tile->values[a])[i]
+                                               : ((const double *)tile->values[a])[i];
+}
+
+sg_status sg_jet_evaluate(sg_jet_network *network, const sg_jet_plan *plan, sg_pool *pool,
+                          const double *points, size_t count, double *values,
+                          const sg_allocator *allocator)
+{
+    if (!network || !plan || (count > 0 && (!points || !values)))
+        return SG_ERROR_ARGUMENT;
+    evaluation e = {network, points, values, plan->requests * (size_t)network->outputs};
+    sg_jet_set set = {.plan = plan,
+                      .items = count,
+                      .points_per_item = 1,
+                      .points = given_points,
+                      .residual = take_values,
+                      .context = &e};
+    sg_jet_config config = sg_jet_defaults();
+    config.network = network;
+    config.sets = &set;
+    config.set_count = 1;
+    config.pool = pool;
+    sg_jet *jet;
+    sg_status status = sg_jet_create_for(&jet, &config, false, allocator);
+    if (status != SG_OK)
+        return status;
+    sg_jet_forward(jet);
+    sg_jet_destroy(jet);
+    return SG_OK;
+}

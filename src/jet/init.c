@@ -1,0 +1,97 @@
+/* Initialisation: weights drawn layer by layer from counter-based streams. */
+#include <math.h>
+
+#include "base/random.h"
+#include "jet/network.h"
+
+/* Layer l draws from stream INIT_STREAM + l, element i is number i of it. */
+static const uint64_t INIT_STREAM = (uint64_t)0x6a6574 << 32;
+
+sg_jet_init sg_jet_init_defaults(void)
+{
+    return (sg_jet_init){SG_FAN_IN, SG_DISTRIBUTION_NORMAL, 1, 0};
+}
+
+static double activation_of(sg_activation activation, double frequency, double x)
+{
+    switch (activation) {
+    case SG_ACTIVATION_SILU:
+        return x / (1 + exp(-x));
+    case SG_ACTIVATION_SIN:
+        return sin(frequency * x);
+    case SG_ACTIVATION_GELU:
+        return 0.5 * x * erfc(-x * 0.70710678118654752440);
+    case SG_ACTIVATION_SOFTPLUS:
+        return fmax(x, 0) + log1p(exp(-fabs(x)));
+    case SG_ACTIVATION_TANH:
+        break;
+    }
+    return tanh(x);
+}
+
+double sg_activation_gain(sg_activation activation, double frequency)
+{
+    if (activation == SG_ACTIVATION_TANH)
+        return 5.0 / 3.0; /* the customary value */
+    double second_moment = 0, mass = 0;
+    for (int i = -4000; i <= 4000; i++) {
+        double x = i / 400.0, density = exp(-0.5 * x * x);
+        double f = activation_of(activation, frequency, x);
+        second_moment += density * f * f;
+        mass += density;
+    }
+    return second_moment > 0 ? sqrt(mass / second_moment) : 1;
+}
+
+/* The deviation of layer `l`'s weights. */
+static double deviation(const sg_jet_network *network, int l, const sg_jet_init *init)
+{
+    const sg_jet_layer *layer = &network->layers[l];
+    double in = layer->inputs, out = layer->outputs;
+    if (init->distribution == SG_DISTRIBUTION_SIREN) {
+        double limit = l == 0 ? 1 / in : sqrt(6 / in) / network->frequency;
+        return limit / sqrt(3);
+    }
+    double gain = init->gain;
+    if (gain == 0)
+        gain = l + 1 < network->layer_count
+                   ? sg_activation_gain(network->activation, network->frequency)
+                   : 1;
+    double fan = init->fan == SG_FAN_IN ? in : init->fan == SG_FAN_OUT ? out : (in + out) / 2;
+    return gain / sqrt(fan);
+}
+
+static double draw(const sg_jet_init *init, uint64_t stream, uint64_t counter)
+{
+    if (init->distribution == SG_DISTRIBUTION_NORMAL)
+        return sg_random_normal(init->seed, stream, counter);
+    return sqrt(3) * (2 * sg_random_uniform(init->seed, stream, counter) - 1);
+}
+
+static void put(const sg_jet_network *network, size_t index, double value)
+{
+    if (network->type == SG_FLOAT32)
+        ((float *)network->values)[index] = (float)value;
+    else
+        ((double *)network->values)[index] = value;
+}
+
+sg_status sg_jet_network_initialize(sg_jet_network *network, const sg_jet_init *init)
+{
+    if (!network || !init || (int)init->fan < SG_FAN_IN || init->fan > SG_FAN_AVERAGE ||
+        (int)init->distribution < SG_DISTRIBUTION_NORMAL ||
+        init->distribution > SG_DISTRIBUTION_SIREN || !(init->gain >= 0) || !isfinite(init->gain))
+        return SG_ERROR_ARGUMENT;
+    if (init->distribution == SG_DISTRIBUTION_SIREN && !(network->frequency > 0))
+        return SG_ERROR_ARGUMENT;
+    for (int l = 0; l < network->layer_count; l++) {
+        const sg_jet_layer *layer = &network->layers[l];
+        size_t count = (size_t)layer->inputs * (size_t)layer->outputs;
+        double std = deviation(network, l, init);
+        for (size_t i = 0; i < count; i++)
+            put(network, layer->weight + i, std * draw(init, INIT_STREAM + (uint64_t)l, i));
+        for (int o = 0; o < layer->outputs; o++)
+            put(network, layer->bias + (size_t)o, 0);
+    }
+    return SG_OK;
+}

@@ -1,0 +1,280 @@
+/* Networks: shapes, the flat array of parameters, and the input map. */
+#include "jet/network.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "base/params.h"
+#include "base/random.h"
+
+static const double TWO_PI = 6.283185307179586476925286766559;
+
+const char *sg_activation_name(sg_activation activation)
+{
+    switch (activation) {
+    case SG_ACTIVATION_TANH:
+        return "tanh";
+    case SG_ACTIVATION_SILU:
+        return "silu";
+    case SG_ACTIVATION_SIN:
+        return "sin";
+    case SG_ACTIVATION_GELU:
+        return "gelu";
+    case SG_ACTIVATION_SOFTPLUS:
+        return "softplus";
+    }
+    return "unknown";
+}
+
+static void wave_along(double *wave, int coordinates, int coordinate, double value)
+{
+    for (int i = 0; i < coordinates; i++)
+        wave[i] = i == coordinate ? value : 0;
+}
+
+void sg_jet_waves_fourier(double *waves, int coordinates, int coordinate, double factor,
+                          const double *frequencies, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        wave_along(waves + k * (size_t)coordinates, coordinates, coordinate,
+                   factor * frequencies[k]);
+}
+
+void sg_jet_waves_periodic(double *waves, int coordinates, int coordinate, double period,
+                           size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        wave_along(waves + k * (size_t)coordinates, coordinates, coordinate,
+                   TWO_PI * (double)(k + 1) / period);
+}
+
+void sg_jet_waves_random(double *waves, int coordinates, size_t count, double std, uint64_t seed)
+{
+    static const uint64_t stream = 0x7761766573; /* "waves" */
+    for (size_t k = 0; k < count * (size_t)coordinates; k++)
+        waves[k] = std * sg_random_normal(seed, stream, k);
+}
+
+sg_jet_network_config sg_jet_network_defaults(void)
+{
+    static const int hidden[] = {64, 64, 64, 64};
+    return (sg_jet_network_config){.input = {.coordinates = 1},
+                                   .hidden = hidden,
+                                   .hidden_count = 4,
+                                   .outputs = 1,
+                                   .activation = SG_ACTIVATION_TANH,
+                                   .frequency = 1,
+                                   .type = SG_FLOAT32};
+}
+
+/* Layers this wide or deep are mistakes, and sizes stay far from overflow. */
+enum { MOST_WIDTH = 1 << 16, MOST_LAYERS = 1 << 12 };
+
+static bool in_range(int value, int least, int most)
+{
+    return value >= least && value <= most;
+}
+
+static bool valid_input(const sg_jet_input *input)
+{
+    if (!in_range(input->coordinates, 1, MOST_WIDTH) || input->wave_count > MOST_WIDTH / 4 ||
+        (input->wave_count > 0 && !input->waves))
+        return false;
+    for (size_t i = 0; i < input->wave_count * (size_t)input->coordinates; i++)
+        if (!isfinite(input->waves[i]))
+            return false;
+    for (int i = 0; i < input->coordinates; i++)
+        if ((input->scale && !isfinite(input->scale[i])) ||
+            (input->shift && !isfinite(input->shift[i])))
+            return false;
+    return true;
+}
+
+static bool valid_config(const sg_jet_network_config *config)
+{
+    if (!valid_input(&config->input) || !in_range(config->hidden_count, 0, MOST_LAYERS) ||
+        !in_range(config->outputs, 1, MOST_WIDTH) ||
+        (config->hidden_count > 0 && !config->hidden) ||
+        !in_range((int)config->activation, SG_ACTIVATION_TANH, SG_ACTIVATION_SOFTPLUS) ||
+        !in_range((int)config->type, SG_FLOAT32, SG_FLOAT64) || !isfinite(config->frequency))
+        return false;
+    for (int i = 0; i < config->hidden_count; i++)
+        if (!in_range(config->hidden[i], 1, MOST_WIDTH))
+            return false;
+    return true;
+}
+
+static bool kept(const sg_jet_input *input, int coordinate)
+{
+    return !input->keep || input->keep[coordinate];
+}
+
+static sg_status copy_input(sg_jet_network *network, const sg_jet_input *input)
+{
+    const sg_allocator *allocator = &network->allocator;
+    size_t coordinates = (size_t)input->coordinates, wave_values = input->wave_count * coordinates;
+    network->coordinates = input->coordinates;
+    network->waves = (int)input->wave_count;
+    network->raw_index = sg_allocate(allocator, coordinates, sizeof(int));
+    network->scale = sg_allocate(allocator, coordinates, sizeof(double));
+    network->shift = sg_allocate(allocator, coordinates, sizeof(double));
+    network->wave = sg_allocate(allocator, wave_values, sizeof(double));
+    if (!network->raw_index || !network->scale || !network->shift || !network->wave)
+        return SG_ERROR_MEMORY;
+    for (int i = 0; i < input->coordinates; i++) {
+        if (!kept(input, i))
+            continue;
+        network->raw_index[network->raw] = i;
+        network->scale[network->raw] = input->scale ? input->scale[i] : 1;
+        network->shift[network->raw] = input->shift ? input->shift[i] : 0;
+        network->raw++;
+    }
+    for (size_t i = 0; i < wave_values; i++)
+        network->wave[i] = input->waves[i];
+    network->features = network->raw + 2 * network->waves;
+    return network->features > 0 ? SG_OK : SG_ERROR_ARGUMENT;
+}
+
+static sg_status lay_out(sg_jet_network *network, const sg_jet_network_config *config)
+{
+    const sg_allocator *allocator = &network->allocator;
+    network->layer_count = config->hidden_count + 1;
+    network->layers = sg_allocate(allocator, (size_t)network->layer_count, sizeof *network->layers);
+    if (!network->layers)
+        return SG_ERROR_MEMORY;
+    int inputs = network->features;
+    for (int l = 0; l < network->layer_count; l++) {
+        int outputs = l < config->hidden_count ? config->hidden[l] : config->outputs;
+        size_t weight = network->parameters;
+        size_t bias = weight + (size_t)inputs * (size_t)outputs;
+        network->layers[l] = (sg_jet_layer){inputs, outputs, weight, bias};
+        network->parameters = bias + (size_t)outputs;
+        inputs = outputs;
+    }
+    size_t size = sg_type_size(network->type);
+    network->values = sg_allocate(allocator, network->parameters, size);
+    network->gradients = sg_allocate(allocator, network->parameters, size);
+    return network->values && network->gradients ? SG_OK : SG_ERROR_MEMORY;
+}
+
+sg_status sg_jet_network_create(sg_jet_network **out, const sg_jet_network_config *config,
+                                const sg_allocator *given)
+{
+    if (!out)
+        return SG_ERROR_ARGUMENT;
+    *out = NULL;
+    if (!config || !valid_config(config))
+        return SG_ERROR_ARGUMENT;
+    sg_allocator allocator = sg_allocator_or_heap(given);
+    sg_jet_network *network = sg_allocate(&allocator, 1, sizeof *network);
+    if (!network)
+        return SG_ERROR_MEMORY;
+    network->allocator = allocator;
+    network->type = config->type;
+    network->activation = config->activation;
+    network->frequency = config->frequency;
+    network->outputs = config->outputs;
+    sg_status status = copy_input(network, &config->input);
+    if (status == SG_OK)
+        status = lay_out(network, config);
+    if (status != SG_OK) {
+        sg_jet_network_destroy(network);
+        return status;
+    }
+    *out = network;
+    return SG_OK;
+}
+
+void sg_jet_network_destroy(sg_jet_network *network)
+{
+    if (!network)
+        return;
+    sg_allocator allocator = network->allocator;
+    sg_release(&allocator, network->raw_index);
+    sg_release(&allocator, network->scale);
+    sg_release(&allocator, network->shift);
+    sg_release(&allocator, network->wave);
+    sg_release(&allocator, network->layers);
+    sg_release(&allocator, network->values);
+    sg_release(&allocator, network->gradients);
+    sg_release(&allocator, network);
+}
+
+size_t sg_jet_network_parameters(const sg_jet_network *network)
+{
+    return network->parameters;
+}
+
+int sg_jet_network_layers(const sg_jet_network *network)
+{
+    return network->layer_count;
+}
+
+int sg_jet_network_features(const sg_jet_network *network)
+{
+    return network->features;
+}
+
+int sg_jet_network_coordinates(const sg_jet_network *network)
+{
+    return network->coordinates;
+}
+
+int sg_jet_network_outputs(const sg_jet_network *network)
+{
+    return network->outputs;
+}
+
+sg_type sg_jet_network_type(const sg_jet_network *network)
+{
+    return network->type;
+}
+
+void *sg_jet_network_values(const sg_jet_network *network)
+{
+    return network->values;
+}
+
+void *sg_jet_network_gradients(const sg_jet_network *network)
+{
+    return network->gradients;
+}
+
+sg_jet_layer sg_jet_network_layer(const sg_jet_network *network, int layer)
+{
+    return network->layers[layer];
+}
+
+static sg_status register_span(sg_jet_network *network, sg_params *params, int layer, sg_role role)
+{
+    const sg_jet_layer *shape = &network->layers[layer];
+    bool bias = role == SG_ROLE_BIAS;
+    char name[48];
+    snprintf(name, sizeof name, "layers.%d.%s", layer, bias ? "bias" : "weight");
+    size_t at = bias ? shape->bias : shape->weight;
+    size_t count = (size_t)shape->outputs * (bias ? 1 : (size_t)shape->inputs);
+    sg_span span = {.name = name,
+                    .value = sg_element(network->values, network->type, at),
+                    .gradient = sg_element(network->gradients, network->type, at),
+                    .count = count,
+                    .type = network->type,
+                    .layer = layer,
+                    .role = role};
+    return sg_params_add(params, &span);
+}
+
+sg_status sg_jet_network_register(sg_jet_network *network, sg_params *params)
+{
+    if (!network || !params)
+        return SG_ERROR_ARGUMENT;
+    for (int l = 0; l < network->layer_count; l++) {
+        sg_status status = register_span(network, params, l, SG_ROLE_WEIGHT);
+        if (status == SG_OK)
+            status = register_span(network, params, l, SG_ROLE_BIAS);
+        if (status != SG_OK)
+            return status;
+    }
+    return SG_OK;
+}

@@ -1,0 +1,27 @@
+/* A network as the engine sees it: layers over one flat array of parameters. */
+#ifndef SG_JET_NETWORK_H
+#define SG_JET_NETWORK_H
+
+#include "stablegrad/jet.h"
+
+struct sg_jet_network {
+    sg_allocator allocator;
+    sg_type type;
+    sg_activation activation;
+    double frequency;
+    int coordinates, outputs, features;
+    int layer_count;      /* hidden layers and the output layer */
+    sg_jet_layer *layers; /* (layer_count) */
+    size_t parameters;
+    void *values, *gradients; /* (parameters) of `type` */
+    /* The input map: `raw` kept coordinates, then sines and cosines of `waves` waves. */
+    int raw, waves;
+    int *raw_index;        /* (raw) coordinate of each raw feature */
+    double *scale, *shift; /* (raw) */
+    double *wave;          /* (waves, coordinates) */
+};
+
+/* The deviation-preserving gain of an activation: see sg_jet_init. */
+double sg_activation_gain(sg_activation activation, double frequency);
+
+#endif

@@ -1,0 +1,320 @@
+/* One tile: forward, residual and reverse, whole depth, in one worker's memory. */
+#include <string.h>
+
+#include "base/params.h"
+#include "jet/engine.h"
+
+/* The address of element `index` of an array of the network's type. */
+static void *at(const sg_jet *jet, void *base, size_t index)
+{
+    return sg_element(base, jet->network->type, index);
+}
+
+static void copy(const sg_jet *jet, void *to, const void *from, int count)
+{
+    memcpy(to, from, (size_t)count * sg_type_size(jet->network->type));
+}
+
+/* ---- Forward ------------------------------------------------------------------------------ */
+
+/* Items past the tile's end repeat its last one: finite wherever that is. */
+static void repeat_last(const sg_jet *jet, void *array, size_t count, size_t capacity)
+{
+    size_t size = sg_type_size(jet->network->type);
+    for (size_t i = count; i < capacity; i++)
+        memcpy((char *)array + i * size, (char *)array + (count - 1) * size, size);
+}
+
+static void make_points(sg_jet *jet, const sg_jet_state *state, int worker, size_t first,
+                        size_t count)
+{
+    sg_jet_worker *w = &jet->workers[worker];
+    size_t set = (size_t)(state - jet->states);
+    int coordinates = jet->network->coordinates, sides = state->set.points_per_item;
+    for (int i = 0; i < sides * coordinates; i++)
+        w->coordinate_at[i] = at(jet, w->item_coordinates, (size_t)i * (size_t)state->item_stride);
+    state->set.points(state->set.context, set, first, count, worker, w->coordinate_at);
+    for (int i = 0; i < sides * coordinates; i++) {
+        size_t side = (size_t)(i / coordinates), c = (size_t)(i % coordinates);
+        repeat_last(jet, w->coordinate_at[i], count, (size_t)state->items);
+        copy(jet,
+             at(jet, w->coordinates, c * (size_t)state->point_stride + side * (size_t)state->items),
+             w->coordinate_at[i], state->items);
+    }
+}
+
+static sg_activate activate_args(const sg_jet *jet, const sg_jet_state *state, int layer)
+{
+    return (sg_activate){.chain = &state->set.plan->chain,
+                         .activation = jet->network->activation,
+                         .frequency = jet->network->frequency,
+                         .general = jet->general,
+                         .points = state->points,
+                         .width = jet->shapes[layer].outputs,
+                         .stride = jet->shapes[layer].output_stride};
+}
+
+static const void *packed_layer(const sg_jet *jet, void *packed, int layer)
+{
+    return at(jet, packed, jet->packed_begin[layer]);
+}
+
+/* What layer `layer` takes in. */
+static void *layer_input(const sg_jet_worker *w, int layer)
+{
+    return layer == 0 ? w->features : w->a[layer - 1];
+}
+
+/* Address of (side, request, output)'s array over items. */
+static void *request_array(const sg_jet *jet, const sg_jet_state *state, void *arrays, int side,
+                           size_t request, int output)
+{
+    size_t index =
+        ((size_t)side * state->set.plan->requests + request) * (size_t)jet->network->outputs +
+        (size_t)output;
+    return at(jet, arrays, index * (size_t)state->item_stride);
+}
+
+/* Address of (channel, output)'s array over the points of a side. */
+static void *channel_array(const sg_jet *jet, const sg_jet_state *state, void *y, int channel,
+                           int output, int side)
+{
+    size_t line = (size_t)(channel * jet->network->outputs + output);
+    return at(jet, y, line * (size_t)state->point_stride + (size_t)side * (size_t)state->items);
+}
+
+/* to = or += coefficient * from */
+static void add_scaled(const sg_jet *jet, void *to, const void *from, double coefficient, bool add,
+                       size_t count)
+{
+    if (jet->network->type == SG_FLOAT32) {
+        float *t = to, c = (float)coefficient;
+        for (size_t i = 0; i < count; i++)
+            t[i] = (add ? t[i] : 0) + c * ((const float *)from)[i];
+    } else {
+        double *t = to;
+        for (size_t i = 0; i < count; i++)
+            t[i] = (add ? t[i] : 0) + coefficient * ((const double *)from)[i];
+    }
+}
+
+/* Requests from channels, for values and for tangents. */
+static void scatter(const sg_jet *jet, const sg_jet_state *state, void *y, void *arrays)
+{
+    const sg_jet_plan *plan = state->set.plan;
+    for (int side = 0; side < state->set.points_per_item; side++)
+        for (size_t r = 0; r < plan->requests; r++)
+            for (int o = 0; o < jet->network->outputs; o++)
+                for (size_t i = plan->part_begin[r]; i < plan->part_begin[r + 1]; i++)
+                    add_scaled(jet, request_array(jet, state, arrays, side, r, o),
+                               channel_array(jet, state, y, plan->parts[i].channel, o, side),
+                               plan->parts[i].coefficient, i > plan->part_begin[r],
+                               (size_t)state->items);
+}
+
+void sg_tile_forward(sg_jet *jet, const sg_jet_state *state, int worker, size_t first, size_t count)
+{
+    sg_jet_worker *w = &jet->workers[worker];
+    const sg_kernels *kernels = jet->kernels;
+    int last = jet->network->layer_count - 1;
+    make_points(jet, state, worker, first, count);
+    kernels->features(&state->features, w->coordinates, w->features);
+    for (int l = 0; l < last; l++) {
+        sg_activate args = activate_args(jet, state, l);
+        kernels->forward(&jet->shapes[l], packed_layer(jet, jet->packed, l), state->rows,
+                         state->points, false, layer_input(w, l), w->z[l]);
+        kernels->activate(&args, w->z[l], w->a[l], w->memo[l]);
+    }
+    kernels->output(&jet->shapes[last], packed_layer(jet, jet->packed, last),
+                    state->set.plan->channels, state->points, state->point_stride, false,
+                    layer_input(w, last), w->y);
+    scatter(jet, state, w->y, w->values);
+}
+
+/* ---- Residual ----------------------------------------------------------------------------- */
+
+void sg_tile_residual(sg_jet *jet, const sg_jet_state *state, int worker, size_t first,
+                      size_t count, int component, double *sums)
+{
+    sg_jet_worker *w = &jet->workers[worker];
+    bool reverse = jet->call.mode != SG_JET_FORWARD;
+    size_t arrays = (size_t)state->set.points_per_item * state->set.plan->requests *
+                    (size_t)jet->network->outputs;
+    size_t stride = (size_t)state->item_stride, size = sg_type_size(jet->network->type);
+    if (reverse)
+        memset(w->adjoints, 0, arrays * stride * size);
+    for (size_t i = 0; i < arrays; i++) {
+        w->value_at[i] = at(jet, w->values, i * stride);
+        if (reverse)
+            w->adjoint_at[i] = at(jet, w->adjoints, i * stride);
+    }
+    sg_jet_tile tile = {.set = (size_t)(state - jet->states),
+                        .first = first,
+                        .count = count,
+                        .worker = worker,
+                        .component = component,
+                        .coordinates = w->coordinate_at,
+                        .values = (const void *const *)w->value_at,
+                        .adjoints = reverse ? w->adjoint_at : NULL,
+                        .sums = sums};
+    state->set.residual(state->set.context, &tile);
+}
+
+void sg_tile_clear(const sg_jet *jet, const sg_jet_state *state, int worker)
+{
+    size_t count =
+        (size_t)(state->set.plan->channels * jet->network->outputs) * (size_t)state->point_stride;
+    memset(jet->workers[worker].y_moved, 0, count * sg_type_size(jet->network->type));
+}
+
+/* to += coefficient * weights[i * step] * from */
+static void add_weighted(const sg_jet *jet, void *to, const void *from, double coefficient,
+                         size_t count, const double *weights, size_t step)
+{
+    for (size_t i = 0; i < count; i++) {
+        double factor = coefficient * weights[i * step];
+        if (jet->network->type == SG_FLOAT32)
+            ((float *)to)[i] += (float)(factor * (double)((const float *)from)[i]);
+        else
+            ((double *)to)[i] += factor * ((const double *)from)[i];
+    }
+}
+
+void sg_tile_gather(sg_jet *jet, const sg_jet_state *state, int worker, size_t count,
+                    const double *weights, size_t step)
+{
+    sg_jet_worker *w = &jet->workers[worker];
+    const sg_jet_plan *plan = state->set.plan;
+    for (int side = 0; side < state->set.points_per_item; side++)
+        for (size_t r = 0; r < plan->requests; r++)
+            for (int o = 0; o < jet->network->outputs; o++)
+                for (size_t i = plan->part_begin[r]; i < plan->part_begin[r + 1]; i++) {
+                    void *to =
+                        channel_array(jet, state, w->y_moved, plan->parts[i].channel, o, side);
+                    void *from = request_array(jet, state, w->adjoints, side, r, o);
+                    double coefficient = plan->parts[i].coefficient;
+                    if (weights)
+                        add_weighted(jet, to, from, coefficient, count, weights, step);
+                    else
+                        add_scaled(jet, to, from, coefficient, true, count);
+                }
+}
+
+/* ---- Reverse ------------------------------------------------------------------------------ */
+
+/* Where a layer's weight gradient goes: added to a unit's, or one row for each item. */
+typedef struct sink {
+    void *gradient;
+    void *rows;
+    size_t count, step; /* of rows, `step` parameters apart */
+} sink;
+
+/* Gradient of one layer for one item, written to its row. */
+static void item_gradient(sg_jet *jet, const sg_jet_state *state, int worker, int layer,
+                          const void *adjoint, size_t item, void *row)
+{
+    sg_jet_worker *w = &jet->workers[worker];
+    const sg_layer_shape *shape = &jet->shapes[layer];
+    const sg_jet_layer *place = &jet->network->layers[layer];
+    int channels = state->set.plan->channels;
+    memset(w->layer_gradient, 0,
+           (jet->gradient_begin[layer + 1] - jet->gradient_begin[layer]) *
+               sg_type_size(jet->network->type));
+    for (int side = 0; side < state->set.points_per_item; side++) {
+        size_t point = item + (size_t)side * (size_t)state->items;
+        char *in = layer_input(w, layer);
+        if (shape->last)
+            jet->kernels->output_weights(shape, channels, state->points, state->point_stride,
+                                         (int)point, 1, adjoint, in, w->layer_gradient);
+        else
+            jet->kernels->weights(
+                shape, channels, state->points, 1,
+                at(jet, (void *)(uintptr_t)adjoint, point * (size_t)shape->output_stride),
+                at(jet, in, point * (size_t)shape->input_stride), w->layer_gradient);
+    }
+    jet->kernels->unpack(shape, w->layer_gradient, at(jet, row, place->weight),
+                         at(jet, row, place->bias));
+}
+
+static void layer_gradient(sg_jet *jet, const sg_jet_state *state, int worker, int layer,
+                           const void *adjoint, const sink *to)
+{
+    const sg_layer_shape *shape = &jet->shapes[layer];
+    const void *in = layer_input(&jet->workers[worker], layer);
+    if (to->rows) {
+        for (size_t i = 0; i < to->count; i++)
+            item_gradient(jet, state, worker, layer, adjoint, i, at(jet, to->rows, i * to->step));
+        return;
+    }
+    void *gradient = at(jet, to->gradient, jet->gradient_begin[layer]);
+    if (shape->last)
+        jet->kernels->output_weights(shape, state->set.plan->channels, state->points,
+                                     state->point_stride, 0, state->points, adjoint, in, gradient);
+    else
+        jet->kernels->weights(shape, state->rows, 1, state->points, adjoint, in, gradient);
+}
+
+static void reverse_into(sg_jet *jet, const sg_jet_state *state, int worker, const sink *to)
+{
+    sg_jet_worker *w = &jet->workers[worker];
+    const sg_kernels *kernels = jet->kernels;
+    int last = jet->network->layer_count - 1;
+    void *adjoint = w->moved[0], *next = w->moved[1];
+    layer_gradient(jet, state, worker, last, w->y_moved, to);
+    if (last == 0)
+        return;
+    kernels->output_reverse(&jet->shapes[last], packed_layer(jet, jet->packed, last),
+                            state->set.plan->channels, state->points, state->point_stride,
+                            w->y_moved, adjoint);
+    for (int l = last - 1; l >= 0; l--) {
+        sg_activate args = activate_args(jet, state, l);
+        kernels->activate_reverse(&args, w->z[l], w->a[l], w->memo[l], adjoint);
+        layer_gradient(jet, state, worker, l, adjoint, to);
+        if (l == 0)
+            break;
+        kernels->reverse(&jet->shapes[l], packed_layer(jet, jet->packed, l), state->rows, adjoint,
+                         next);
+        void *swap = adjoint;
+        adjoint = next;
+        next = swap;
+    }
+}
+
+void sg_tile_reverse(sg_jet *jet, const sg_jet_state *state, int worker, void *gradient)
+{
+    reverse_into(jet, state, worker, &(sink){.gradient = gradient});
+}
+
+void sg_tile_reverse_rows(sg_jet *jet, const sg_jet_state *state, int worker, size_t count,
+                          void *rows, size_t step)
+{
+    reverse_into(jet, state, worker, &(sink){.rows = rows, .count = count, .step = step});
+}
+
+/* ---- Tangent ------------------------------------------------------------------------------ */
+
+void sg_tile_tangent(sg_jet *jet, const sg_jet_state *state, int worker)
+{
+    sg_jet_worker *w = &jet->workers[worker];
+    const sg_kernels *kernels = jet->kernels;
+    int last = jet->network->layer_count - 1, channels = state->set.plan->channels;
+    void *in = w->moved[0], *out = w->moved[1];
+    for (int l = 0; l < last; l++) {
+        sg_activate args = activate_args(jet, state, l);
+        kernels->forward(&jet->shapes[l], packed_layer(jet, jet->packed_direction, l), state->rows,
+                         state->points, false, layer_input(w, l), out);
+        if (l > 0)
+            kernels->forward(&jet->shapes[l], packed_layer(jet, jet->packed, l), state->rows, 0,
+                             true, in, out);
+        kernels->activate_tangent(&args, w->z[l], w->a[l], w->memo[l], out);
+        void *swap = in;
+        in = out;
+        out = swap;
+    }
+    kernels->output(&jet->shapes[last], packed_layer(jet, jet->packed_direction, last), channels,
+                    state->points, state->point_stride, false, layer_input(w, last), w->y_moved);
+    if (last > 0)
+        kernels->output(&jet->shapes[last], packed_layer(jet, jet->packed, last), channels,
+                        state->points, state->point_stride, true, in, w->y_moved);
+    scatter(jet, state, w->y_moved, w->tangents);
+}

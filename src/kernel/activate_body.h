@@ -1,0 +1,208 @@
+/* The activation passes of the vector tables. Simple chains (the value, up to four first
+ * derivatives and one weighted sum of pure second ones) have loops whose shape and activation are
+ * constants; others follow the table of terms. Both compute the transcendental once for a point and
+ * feature. */
+typedef struct pass {
+    const real *z;
+    real *a;
+    real *memo;
+    real *moved; /* adjoint or tangent, in and out */
+} pass;
+
+/* tanh' and the others follow from tanh itself: nothing more to keep. */
+static SG_INLINE bool has_memo(sg_activation activation)
+{
+    return activation != SG_ACTIVATION_TANH;
+}
+
+static SG_INLINE void derivatives_at(sg_activation activation, real frequency, const pass *at,
+                                     int most, value *d)
+{
+    value memo = has_memo(activation) ? sg_load(at->memo) : sg_splat(0);
+    activation_derivatives(activation, sg_load(at->z), sg_load(at->a), memo, frequency, most, d);
+}
+
+static SG_INLINE value value_at(sg_activation activation, real frequency, const pass *at)
+{
+    value memo, f = activation_value(activation, sg_load(at->z), frequency, &memo);
+    sg_store(at->a, f);
+    if (has_memo(activation))
+        sg_store(at->memo, memo);
+    return memo;
+}
+
+static SG_INLINE value weighted_squares(const sg_chain *chain, int firsts, const value *z)
+{
+    value sum = z[0] * z[0] * (real)chain->square[0];
+    for (int j = 1; j < firsts; j++)
+        sum += z[j] * z[j] * (real)chain->square[j];
+    return sum;
+}
+
+static SG_INLINE void simple_forward_at(sg_activation activation, int firsts, bool second,
+                                        const sg_activate *args, const pass *at, size_t step)
+{
+    real frequency = (real)args->frequency;
+    value d[3], z[SG_CHAIN_FIRSTS];
+    value memo = value_at(activation, frequency, at);
+    if (firsts == 0)
+        return;
+    activation_derivatives(activation, sg_load(at->z), sg_load(at->a), memo, frequency,
+                           second ? 2 : 1, d);
+#pragma GCC unroll 8
+    for (int j = 0; j < firsts; j++) {
+        z[j] = sg_load(at->z + (size_t)(j + 1) * step);
+        sg_store(at->a + (size_t)(j + 1) * step, d[1] * z[j]);
+    }
+    size_t last = (size_t)(firsts + 1) * step;
+    if (second)
+        sg_store(at->a + last,
+                 d[1] * sg_load(at->z + last) + d[2] * weighted_squares(args->chain, firsts, z));
+}
+
+static SG_INLINE void simple_reverse_at(sg_activation activation, int firsts, bool second,
+                                        const sg_activate *args, const pass *at, size_t step)
+{
+    value d[4], z[SG_CHAIN_FIRSTS];
+    derivatives_at(activation, (real)args->frequency, at, second ? 3 : firsts ? 2 : 1, d);
+    value curved = sg_splat(0), sum = d[1] * sg_load(at->moved), given;
+    size_t last = (size_t)(firsts + 1) * step;
+    if (second) {
+        given = sg_load(at->moved + last);
+        curved = sg_load(at->z + last) * given;
+    }
+#pragma GCC unroll 8
+    for (int j = 0; j < firsts; j++) {
+        z[j] = sg_load(at->z + (size_t)(j + 1) * step);
+        value adjoint = sg_load(at->moved + (size_t)(j + 1) * step);
+        curved += z[j] * adjoint;
+        value to = d[1] * adjoint;
+        if (second)
+            to += d[2] * given * (z[j] * (real)(2 * args->chain->square[j]));
+        sg_store(at->moved + (size_t)(j + 1) * step, to);
+    }
+    if (firsts)
+        sum += d[2] * curved;
+    if (second) {
+        sum += d[3] * given * weighted_squares(args->chain, firsts, z);
+        sg_store(at->moved + last, d[1] * given);
+    }
+    sg_store(at->moved, sum);
+}
+
+typedef enum pass_kind { FORWARD, REVERSE, TANGENT } pass_kind;
+
+static SG_INLINE pass pass_at(const pass *all, size_t at)
+{
+    return (pass){all->z + at, all->a + at, all->memo ? all->memo + at : NULL,
+                  all->moved ? all->moved + at : NULL};
+}
+
+static SG_INLINE void simple_loop(pass_kind kind, sg_activation activation, int firsts, bool second,
+                                  const sg_activate *args, const pass *all)
+{
+    size_t step = (size_t)args->points * (size_t)args->stride;
+    for (int p = 0; p < args->points; p++)
+        for (int i = 0; i < args->width; i += LANES) {
+            pass at = pass_at(all, (size_t)p * (size_t)args->stride + (size_t)i);
+            if (kind == FORWARD)
+                simple_forward_at(activation, firsts, second, args, &at, step);
+            else
+                simple_reverse_at(activation, firsts, second, args, &at, step);
+        }
+}
+
+static SG_INLINE void general_loop(pass_kind kind, sg_activation activation,
+                                   const sg_activate *args, const pass *all)
+{
+    size_t step = (size_t)args->points * (size_t)args->stride;
+    value d[SG_CHAIN_FACTORS + 2];
+    for (int p = 0; p < args->points; p++)
+        for (int i = 0; i < args->width; i += LANES) {
+            pass at = pass_at(all, (size_t)p * (size_t)args->stride + (size_t)i);
+            if (kind == FORWARD)
+                value_at(activation, (real)args->frequency, &at);
+            derivatives_at(activation, (real)args->frequency, &at, SG_CHAIN_FACTORS + 1, d);
+            if (kind == FORWARD)
+                chain_forward(args->chain, d, at.z, at.a, step);
+            else if (kind == REVERSE)
+                chain_reverse(args->chain, d, at.z, at.moved, step);
+            else
+                chain_tangent(args->chain, d, at.z, at.moved, step);
+        }
+}
+
+/* Makes the shape of a simple chain a constant. */
+static SG_INLINE void simple_pass(pass_kind kind, sg_activation activation, const sg_activate *args,
+                                  const pass *all)
+{
+    switch (2 * args->chain->firsts + args->chain->second) {
+#define SG_CASE(firsts, second)                                                                    \
+    case 2 * firsts + second:                                                                      \
+        simple_loop(kind, activation, firsts, second, args, all);                                  \
+        break;
+        SG_CASE(0, 0)
+        SG_CASE(1, 0)
+        SG_CASE(2, 0)
+        SG_CASE(3, 0)
+        SG_CASE(4, 0)
+        SG_CASE(1, 1)
+        SG_CASE(2, 1)
+        SG_CASE(3, 1)
+        SG_CASE(4, 1)
+#undef SG_CASE
+    default:
+        break;
+    }
+}
+
+static SG_INLINE void any_pass(pass_kind kind, sg_activation activation, const sg_activate *args,
+                               const pass *all)
+{
+    if (kind != TANGENT && args->chain->simple && !args->general)
+        simple_pass(kind, activation, args, all);
+    else
+        general_loop(kind, activation, args, all);
+}
+
+/* Makes the activation a constant. */
+static SG_INLINE void choose_activation(pass_kind kind, const sg_activate *args, const pass *all)
+{
+    switch (args->activation) {
+    case SG_ACTIVATION_TANH:
+        any_pass(kind, SG_ACTIVATION_TANH, args, all);
+        break;
+    case SG_ACTIVATION_SILU:
+        any_pass(kind, SG_ACTIVATION_SILU, args, all);
+        break;
+    case SG_ACTIVATION_SIN:
+        any_pass(kind, SG_ACTIVATION_SIN, args, all);
+        break;
+    case SG_ACTIVATION_GELU:
+        any_pass(kind, SG_ACTIVATION_GELU, args, all);
+        break;
+    case SG_ACTIVATION_SOFTPLUS:
+        any_pass(kind, SG_ACTIVATION_SOFTPLUS, args, all);
+        break;
+    }
+}
+
+static void activate(const sg_activate *args, const void *z, void *a, void *memo)
+{
+    choose_activation(FORWARD, args, &(pass){z, a, memo, NULL});
+}
+
+/* The passes below only read `a` and `memo`. */
+static void activate_reverse(const sg_activate *args, const void *z, const void *a,
+                             const void *memo, void *adjoint)
+{
+    choose_activation(REVERSE, args,
+                      &(pass){z, (void *)(uintptr_t)a, (void *)(uintptr_t)memo, adjoint});
+}
+
+static void activate_tangent(const sg_activate *args, const void *z, const void *a,
+                             const void *memo, void *tangent)
+{
+    choose_activation(TANGENT, args,
+                      &(pass){z, (void *)(uintptr_t)a, (void *)(uintptr_t)memo, tangent});
+}

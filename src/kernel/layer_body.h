@@ -1,0 +1,260 @@
+/* Layers of the vector tables: how weights are packed and gradients lie, and the calls of the
+ * product. Packed, in this order: W^T (inputs, outputs padded), W (outputs, inputs padded), the
+ * bias and a row of zeros, both padded. A gradient is (outputs, inputs padded), or, where that
+ * wastes fewer lanes, (inputs, outputs padded), and then the bias, padded. */
+static SG_INLINE int vectors(int count)
+{
+    return (count + LANES - 1) / LANES;
+}
+
+static SG_INLINE size_t padded(int count)
+{
+    return (size_t)vectors(count) * (size_t)LANES;
+}
+
+static SG_INLINE size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Where the parts of a layer's packed weights begin. */
+typedef struct packed_parts {
+    size_t reverse, bias, zeros, size;
+} packed_parts;
+
+static packed_parts parts_of(const sg_layer_shape *shape)
+{
+    packed_parts parts;
+    parts.reverse = shape->last ? 0 : (size_t)shape->inputs * padded(shape->outputs);
+    parts.bias = parts.reverse + (size_t)shape->outputs * padded(shape->inputs);
+    parts.zeros = parts.bias + padded(shape->outputs);
+    parts.size = parts.zeros + larger(padded(shape->outputs), padded(shape->inputs));
+    return parts;
+}
+
+static size_t packed_size(const sg_layer_shape *shape)
+{
+    return parts_of(shape).size;
+}
+
+/* Cycles of a product of `rows` rows, by its blocks: a lone vector of columns waits for itself. */
+static int product_cost(int rows, int columns)
+{
+    int n = vectors(columns), rest = n % COLUMNS;
+    int block = n / COLUMNS * ROWS * COLUMNS / 2 + (rest == 1 ? ROWS : rest * ROWS / 2);
+    return (rows + ROWS - 1) / ROWS * block;
+}
+
+static bool transposed(const sg_layer_shape *shape)
+{
+    return !shape->last && product_cost(shape->inputs, shape->outputs) <
+                               product_cost(shape->outputs, shape->inputs);
+}
+
+static size_t gradient_bias(const sg_layer_shape *shape)
+{
+    return transposed(shape) ? (size_t)shape->inputs * padded(shape->outputs)
+                             : (size_t)shape->outputs * padded(shape->inputs);
+}
+
+static size_t gradient_size(const sg_layer_shape *shape)
+{
+    return gradient_bias(shape) + padded(shape->outputs);
+}
+
+static void pack(const sg_layer_shape *shape, const void *weight, const void *bias, void *packed)
+{
+    packed_parts parts = parts_of(shape);
+    size_t inputs = (size_t)shape->inputs, outputs = (size_t)shape->outputs;
+    size_t in = padded(shape->inputs), out = padded(shape->outputs);
+    const real *w = weight;
+    real *forward_part = packed, *reverse_part = forward_part + parts.reverse;
+    for (size_t o = 0; o < outputs; o++) {
+        memcpy(reverse_part + o * in, w + o * inputs, inputs * sizeof(real));
+        if (!shape->last)
+            for (size_t i = 0; i < inputs; i++)
+                forward_part[i * out + o] = w[o * inputs + i];
+    }
+    memcpy(forward_part + parts.bias, bias, outputs * sizeof(real));
+}
+
+static void unpack(const sg_layer_shape *shape, const void *gradient, void *weight, void *bias)
+{
+    size_t inputs = (size_t)shape->inputs, outputs = (size_t)shape->outputs;
+    bool across = transposed(shape);
+    size_t row = across ? 1 : padded(shape->inputs), column = across ? padded(shape->outputs) : 1;
+    const real *from = gradient;
+    real *w = weight;
+    for (size_t o = 0; o < outputs; o++)
+        for (size_t i = 0; i < inputs; i++)
+            w[o * inputs + i] = from[o * row + i * column];
+    memcpy(bias, from + gradient_bias(shape), outputs * sizeof(real));
+}
+
+static void forward(const sg_layer_shape *shape, const void *packed, int rows, int value_rows,
+                    bool add, const void *a, void *z)
+{
+    packed_parts parts = parts_of(shape);
+    size_t in = (size_t)shape->input_stride, out = (size_t)shape->output_stride;
+    const real *w = packed;
+    product_args args = {.m = value_rows, .n = vectors(shape->outputs), .k = shape->inputs};
+    args.a = a;
+    args.a_row = in;
+    args.a_step = 1;
+    args.b = w;
+    args.b_row = padded(shape->outputs);
+    args.c = z;
+    args.c_row = out;
+    if (add) {
+        args.m = rows;
+        args.init = z;
+        args.init_row = out;
+        product(&args);
+        return;
+    }
+    args.init = w + parts.bias;
+    product(&args);
+    args.m = rows - value_rows;
+    args.a += (size_t)value_rows * in;
+    args.c += (size_t)value_rows * out;
+    args.init = w + parts.zeros;
+    product(&args);
+}
+
+static void reverse(const sg_layer_shape *shape, const void *packed, int rows, const void *z,
+                    void *a)
+{
+    packed_parts parts = parts_of(shape);
+    const real *w = packed;
+    product_args args = {.m = rows, .n = vectors(shape->inputs), .k = shape->outputs};
+    args.a = z;
+    args.a_row = (size_t)shape->output_stride;
+    args.a_step = 1;
+    args.b = w + parts.reverse;
+    args.b_row = padded(shape->inputs);
+    args.init = w + parts.zeros;
+    args.c = a;
+    args.c_row = (size_t)shape->input_stride;
+    product(&args);
+}
+
+/* to += sum of `rows` rows of `width` features. */
+static void add_rows(int rows, size_t row_step, int width, const real *from, real *to)
+{
+    for (int i = 0; i < width; i += LANES) {
+        value sum = sg_load(to + i);
+        for (int r = 0; r < rows; r++)
+            sum += sg_load(from + (size_t)r * row_step + i);
+        sg_store(to + i, sum);
+    }
+}
+
+static void weights(const sg_layer_shape *shape, int rows, int step, int value_rows, const void *z,
+                    const void *a, void *gradient)
+{
+    size_t in = (size_t)step * (size_t)shape->input_stride;
+    size_t out = (size_t)step * (size_t)shape->output_stride;
+    bool across = transposed(shape);
+    product_args args = {.k = rows, .a_row = 1, .init = gradient, .c = gradient};
+    args.m = across ? shape->inputs : shape->outputs;
+    args.n = vectors(across ? shape->outputs : shape->inputs);
+    args.a = across ? a : z;
+    args.a_step = across ? in : out;
+    args.b = across ? z : a;
+    args.b_row = across ? out : in;
+    args.init_row = args.c_row = (size_t)args.n * (size_t)LANES;
+    product(&args);
+    add_rows(value_rows, out, shape->outputs, z, (real *)gradient + gradient_bias(shape));
+}
+
+/* Dot products of four rows of `a` with one row of weights; `n` in vectors. */
+static SG_INLINE void four_dots(const real *a, size_t row, const real *w, int n, real *dots)
+{
+    value s0 = sg_splat(0), s1 = s0, s2 = s0, s3 = s0;
+    for (int j = 0; j < n * LANES; j += LANES) {
+        value x = sg_load(w + j);
+        s0 += x * sg_load(a + j);
+        s1 += x * sg_load(a + row + j);
+        s2 += x * sg_load(a + 2 * row + j);
+        s3 += x * sg_load(a + 3 * row + j);
+    }
+    dots[0] = sg_sum(s0);
+    dots[1] = sg_sum(s1);
+    dots[2] = sg_sum(s2);
+    dots[3] = sg_sum(s3);
+}
+
+static real one_dot(const real *a, const real *w, int n)
+{
+    value s = sg_splat(0);
+    for (int j = 0; j < n * LANES; j += LANES)
+        s += sg_load(w + j) * sg_load(a + j);
+    return sg_sum(s);
+}
+
+static void output_line(const real *a, size_t row, const real *w, int n, int points, real start,
+                        bool add, real *y)
+{
+    int p = 0;
+    for (; p + 4 <= points; p += 4) {
+        real dots[4];
+        four_dots(a + (size_t)p * row, row, w, n, dots);
+        for (int i = 0; i < 4; i++)
+            y[p + i] = dots[i] + (add ? y[p + i] : start);
+    }
+    for (; p < points; p++)
+        y[p] = one_dot(a + (size_t)p * row, w, n) + (add ? y[p] : start);
+}
+
+static void output(const sg_layer_shape *shape, const void *packed, int channels, int points,
+                   int point_stride, bool add, const void *a, void *y)
+{
+    packed_parts parts = parts_of(shape);
+    const real *w = (const real *)packed + parts.reverse, *bias = (const real *)packed + parts.bias;
+    size_t row = (size_t)shape->input_stride;
+    for (int c = 0; c < channels; c++)
+        for (int o = 0; o < shape->outputs; o++)
+            output_line((const real *)a + (size_t)(c * points) * row, row,
+                        w + (size_t)o * padded(shape->inputs), vectors(shape->inputs), points,
+                        c == 0 ? bias[o] : 0, add,
+                        (real *)y + (size_t)(c * shape->outputs + o) * (size_t)point_stride);
+}
+
+static void output_reverse(const sg_layer_shape *shape, const void *packed, int channels,
+                           int points, int point_stride, const void *y, void *a)
+{
+    packed_parts parts = parts_of(shape);
+    const real *w = packed;
+    product_args args = {.m = points, .n = vectors(shape->inputs), .k = shape->outputs};
+    args.a_row = 1;
+    args.a_step = (size_t)point_stride;
+    args.b = w + parts.reverse;
+    args.b_row = padded(shape->inputs);
+    args.init = w + parts.zeros;
+    args.c_row = (size_t)shape->input_stride;
+    for (int c = 0; c < channels; c++) {
+        args.a = (const real *)y + (size_t)(c * shape->outputs) * (size_t)point_stride;
+        args.c = (real *)a + (size_t)(c * points) * args.c_row;
+        product(&args);
+    }
+}
+
+static void output_weights(const sg_layer_shape *shape, int channels, int points, int point_stride,
+                           int first, int count, const void *y, const void *a, void *gradient)
+{
+    product_args args = {.m = shape->outputs, .n = vectors(shape->inputs), .k = count};
+    args.a_row = (size_t)point_stride;
+    args.a_step = 1;
+    args.b_row = (size_t)shape->input_stride;
+    args.init = args.c = gradient;
+    args.init_row = args.c_row = padded(shape->inputs);
+    for (int c = 0; c < channels; c++) {
+        args.a = (const real *)y + (size_t)(c * shape->outputs) * args.a_row + first;
+        args.b = (const real *)a + (size_t)(c * points + first) * args.b_row;
+        product(&args);
+    }
+    real *bias = (real *)gradient + gradient_bias(shape);
+    for (int o = 0; o < shape->outputs; o++)
+        for (int p = first; p < first + count; p++)
+            bias[o] += ((const real *)y)[(size_t)o * args.a_row + (size_t)p];
+}

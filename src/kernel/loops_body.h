@@ -1,0 +1,87 @@
+/* The vector loops of one type for one instruction set. The file that includes this defines `real`,
+ * SG_SINGLE (1 for float), SG_BYTES (of a vector), SG_COLUMNS (vectors of columns that a product
+ * keeps in registers), SG_TABLE and SG_NAME. */
+#include "kernel/tables.h"
+#include "kernel/vector.h"
+
+#include "kernel/activation.h"
+
+#include "kernel/activate_body.h"
+#include "kernel/product_body.h"
+
+#include "kernel/layer_body.h"
+
+static void feature_waves(const sg_features *map, const real *x, int p, real *rows)
+{
+    size_t step = (size_t)map->points * (size_t)map->stride;
+    const real *wave = map->wave;
+    real *row = rows + (size_t)p * (size_t)map->stride + map->raw;
+    for (int w = 0; w < map->waves; w += LANES) {
+        value phase = sg_splat(0), cosine;
+        for (int i = 0; i < map->coordinates; i++)
+            phase += sg_load(wave + i * map->wave_stride + w) * x[i * map->point_stride + p];
+        value sine = sg_sincos(phase, &cosine);
+        for (int c = 0; c < map->channels; c++) {
+            size_t at = (size_t)(c * map->wave_stride + w);
+            value s = map->odd[c] ? cosine : sine, k = map->odd[c] ? sine : cosine;
+            real *to = row + (size_t)c * step + w;
+            sg_store_part(to, s * sg_load((const real *)map->sine + at), map->waves - w);
+            sg_store_part(to + map->waves, k * sg_load((const real *)map->cosine + at),
+                          map->waves - w);
+        }
+    }
+}
+
+static void features(const sg_features *map, const void *coordinates, void *rows)
+{
+    const real *x = coordinates, *scale = map->scale, *shift = map->shift;
+    const real *constant = map->raw_derivative;
+    for (int p = 0; p < map->points; p++) {
+        real *row = (real *)rows + (size_t)p * (size_t)map->stride;
+        for (int i = 0; i < map->raw; i++)
+            row[i] = scale[i] * x[map->raw_index[i] * map->point_stride + p] + shift[i];
+        for (int c = 1; c < map->channels; c++) {
+            row += (size_t)map->points * (size_t)map->stride;
+            for (int i = 0; i < map->raw; i++)
+                row[i] = constant[c * map->raw + i];
+        }
+        feature_waves(map, x, p, rows);
+    }
+}
+
+static void combine(void *const *parts, size_t count, size_t begin, size_t end)
+{
+    enum { CHUNK = 64 };
+    for (size_t i = begin; i < end; i += CHUNK) {
+        double sum[CHUNK] = {0};
+        size_t n = end - i < CHUNK ? end - i : CHUNK;
+        for (size_t part = 0; part < count; part++) {
+            const real *from = (const real *)parts[part] + i;
+            for (size_t j = 0; j < n; j++)
+                sum[j] += (double)from[j];
+        }
+        real *to = (real *)parts[0] + i;
+        for (size_t j = 0; j < n; j++)
+            to[j] = (real)sum[j];
+    }
+}
+
+const sg_kernels SG_TABLE = {
+    .name = SG_NAME,
+    .lanes = LANES,
+    .features = features,
+    .packed_size = packed_size,
+    .gradient_size = gradient_size,
+    .pack = pack,
+    .unpack = unpack,
+    .forward = forward,
+    .reverse = reverse,
+    .weights = weights,
+    .output = output,
+    .output_reverse = output_reverse,
+    .output_weights = output_weights,
+    .activate = activate,
+    .activate_reverse = activate_reverse,
+    .activate_tangent = activate_tangent,
+    .combine = combine,
+};

@@ -1,0 +1,215 @@
+/* Every instruction set against the scalar reference: widths 1 to 130, one point to several tiles,
+ * float and double, specialised and table-driven loops; and the inlined functions against the C
+ * library. */
+#include "kernel/kernels.h"
+#include "test_jet_support.h"
+
+enum { SETS = 2, WIDTHS = 130 };
+
+static const double LAPLACE[] = {1, 1, 0.5};
+
+typedef struct world {
+    sg_jet_network *network;
+    sg_jet_plan *plans[SETS];
+    test_set contexts[SETS];
+    sg_jet_set sets[SETS];
+} world;
+
+/* A simple plan with pairs, and one that needs the table. */
+static void open_world(world *w, sg_type type, sg_activation activation, int width, size_t items)
+{
+    int hidden[] = {width, width * 7 % 131 + 1, width};
+    double waves[] = {1, 2, 0.5, -0.5, 0.3, 0.1};
+    sg_jet_network_config config = sg_jet_network_defaults();
+    config.input.coordinates = 2;
+    config.input.waves = waves;
+    config.input.wave_count = (size_t)(width % 4);
+    config.hidden = hidden;
+    config.hidden_count = 3;
+    config.outputs = 1 + width % 3;
+    config.activation = activation;
+    config.type = type;
+    assert_ok(sg_jet_network_create(&w->network, &config, NULL));
+    randomize(w->network, (uint64_t)width);
+    sg_jet_request simple[] = {{.order = 0}, {.second = LAPLACE}};
+    sg_jet_request mixed[] = {{.order = 1, .along = {1}}, {.order = 3, .along = {0, 0, 1}}};
+    w->plans[0] = make_plan(2, simple, 2);
+    w->plans[1] = make_plan(2, mixed, 2);
+    w->sets[0] = make_set(&w->contexts[0], w->network, w->plans[0], items, 1 + width % 2, 1);
+    w->sets[1] = make_set(&w->contexts[1], w->network, w->plans[1], items / 2 + 1, 1, 2);
+}
+
+static void close_world(world *w)
+{
+    for (int s = 0; s < SETS; s++)
+        sg_jet_plan_destroy(w->plans[s]);
+    sg_jet_network_destroy(w->network);
+}
+
+/* The loss; the gradient goes to `gradient`. */
+static double run(world *w, sg_isa isa, bool reference, bool general, double *gradient)
+{
+    sg_jet_config config = sg_jet_defaults();
+    config.network = w->network;
+    config.sets = w->sets;
+    config.set_count = SETS;
+    config.isa = isa;
+    config.reference = reference;
+    config.general = general;
+    sg_jet *jet;
+    assert_ok(sg_jet_create(&jet, &config, NULL));
+    assert_string_equal(sg_jet_kernels(jet), reference ? "reference" : sg_isa_name(isa));
+    sg_jet_gradient(jet, NULL);
+    size_t count = sg_jet_network_parameters(w->network);
+    assert_true(count <= MOST_PARAMETERS);
+    for (size_t i = 0; i < count; i++)
+        gradient[i] = get(sg_jet_network_gradients(w->network), sg_jet_network_type(w->network), i);
+    double loss = sg_jet_sums(jet, 0)[0] + sg_jet_sums(jet, 1)[0];
+    sg_jet_destroy(jet);
+    return loss;
+}
+
+static double norm(const double *x, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += x[i] * x[i];
+    return sqrt(sum);
+}
+
+static void compare(world *w, sg_isa isa, bool general, double loss, const double *expected)
+{
+    static double gradient[MOST_PARAMETERS];
+    bool single = sg_jet_network_type(w->network) == SG_FLOAT32;
+    double tolerance = single ? 3e-5 : 1e-12, got = run(w, isa, false, general, gradient);
+    assert_relative(got, loss, tolerance);
+    /* Layer by layer, against the layer's own size: rounding errors are not per element. */
+    for (int l = 0; l < sg_jet_network_layers(w->network); l++) {
+        sg_jet_layer layer = sg_jet_network_layer(w->network, l);
+        size_t count = (size_t)((layer.inputs + 1) * layer.outputs);
+        double size = norm(expected + layer.weight, count), worst = 0;
+        for (size_t i = layer.weight; i < layer.weight + count; i++)
+            worst = fmax(worst, fabs(gradient[i] - expected[i]));
+        if (!(worst <= tolerance * size))
+            fail_msg("%s, layer %d of width %d: off by %g of %g", sg_isa_name(isa), l,
+                     layer.outputs, worst, size);
+    }
+}
+
+static void check(sg_type type, sg_activation activation, int width, size_t items, bool general)
+{
+    static double expected[MOST_PARAMETERS];
+    world w;
+    sg_isa isas[3];
+    open_world(&w, type, activation, width, items);
+    double loss = run(&w, SG_ISA_GENERIC, true, false, expected);
+    size_t count = runnable_isas(isas);
+    for (size_t i = 0; i < count; i++)
+        compare(&w, isas[i], general, loss, expected);
+    close_world(&w);
+}
+
+static void widths(void **state)
+{
+    (void)state;
+    for (int width = 1; width <= WIDTHS; width++) {
+        sg_activation activation = (sg_activation)(width % 5);
+        check(SG_FLOAT64, activation, width, (size_t)(1 + width % 11), false);
+        check(SG_FLOAT32, activation, width, (size_t)(1 + width % 7), width % 3 == 0);
+    }
+}
+
+static void counts(void **state)
+{
+    (void)state;
+    for (size_t items = 1; items <= 100; items += items < 30 ? 1 : 7) {
+        check(SG_FLOAT32, SG_ACTIVATION_TANH, 17, items, false);
+        check(SG_FLOAT64, SG_ACTIVATION_SILU, 18, items, items % 2);
+    }
+}
+
+static void every_activation(void **state)
+{
+    (void)state;
+    for (int a = SG_ACTIVATION_TANH; a <= SG_ACTIVATION_SOFTPLUS; a++)
+        for (int general = 0; general < 2; general++)
+            for (int width = 5; width < 70; width += 30) {
+                check(SG_FLOAT32, (sg_activation)a, width, 40, general);
+                check(SG_FLOAT64, (sg_activation)a, width, 40, general);
+            }
+}
+
+/* ---- Functions ------------------------------------------------------------------------------ */
+
+static void apply(sg_isa isa, sg_activation activation, const float *z, float *f, float *memo)
+{
+    sg_chain chain = {.channels = 1, .simple = true};
+    sg_activate args = {.chain = &chain,
+                        .activation = activation,
+                        .frequency = 1,
+                        .points = 1,
+                        .width = 16,
+                        .stride = 16};
+    sg_kernels_for(isa, SG_FLOAT32)->activate(&args, z, f, memo);
+}
+
+static double ulps(float got, double exact)
+{
+    float size = fabsf((float)exact);
+    return fabs((double)got - exact) / (double)(nextafterf(size, INFINITY) - size);
+}
+
+/* tanh over all magnitudes; the logistic function as SiLU's memo. */
+static void functions(void **state)
+{
+    (void)state;
+    sg_isa isas[3];
+    _Alignas(64) float z[16], f[16], memo[16];
+    size_t count = runnable_isas(isas);
+    for (size_t k = 0; k < count; k++) {
+        double most_tanh = isas[k] == SG_ISA_GENERIC ? 3 : 2, worst_tanh = 0, worst_logistic = 0;
+        for (int i = -40000; i < 40000; i++) {
+            float sign = i < 0 ? -1 : 1;
+            for (int j = 0; j < 16; j++)
+                z[j] = sign * (float)exp2((abs(i) + j / 16.0) * 8e-4 - 28);
+            apply(isas[k], SG_ACTIVATION_TANH, z, f, memo);
+            for (int j = 0; j < 16; j++)
+                worst_tanh = fmax(worst_tanh, ulps(f[j], tanh((double)z[j])));
+            for (int j = 0; j < 16; j++)
+                z[j] = (float)(i + j / 16.0) * 2e-3f;
+            apply(isas[k], SG_ACTIVATION_SILU, z, f, memo);
+            for (int j = 0; j < 16; j++)
+                worst_logistic = fmax(worst_logistic, ulps(memo[j], 1 / (1 + exp(-(double)z[j]))));
+        }
+        assert_true(worst_tanh > 0 && worst_tanh < most_tanh);
+        assert_true(worst_logistic > 0 && worst_logistic < 4);
+    }
+}
+
+static void special_values(void **state)
+{
+    (void)state;
+    sg_isa isas[3];
+    size_t count = runnable_isas(isas);
+    for (size_t k = 0; k < count; k++) {
+        _Alignas(64) float z[16] = {NAN, INFINITY, -INFINITY, -0.0f, 1e-40f, 200, -200};
+        _Alignas(64) float f[16], memo[16];
+        for (int a = SG_ACTIVATION_TANH; a <= SG_ACTIVATION_SOFTPLUS; a++) {
+            apply(isas[k], (sg_activation)a, z, f, memo);
+            assert_true(isnan(f[0]));
+        }
+        apply(isas[k], SG_ACTIVATION_TANH, z, f, memo);
+        assert_true(f[1] == 1 && f[2] == -1 && f[3] == 0 && signbit(f[3]));
+        assert_true(f[5] == 1 && f[6] == -1);
+        apply(isas[k], SG_ACTIVATION_SOFTPLUS, z, f, memo);
+        assert_true(f[5] == 200 && f[6] >= 0 && f[6] < 1e-30f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(widths), cmocka_unit_test(counts), cmocka_unit_test(every_activation),
+        cmocka_unit_test(functions), cmocka_unit_test(special_values)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
