@@ -1,0 +1,37 @@
+/* Does the reference solution satisfy its own equations and conditions?
+ *
+ * The reference is put into every residual at sample points: its derivatives are exact for
+ * expressions and central differences for cole_hopf. A residual is compared with the size of the
+ * terms it is the sum of, or the size of the solution where that is larger (a boundary value of 0
+ * has no terms of any size). */
+#ifndef SG_PINN_CHECK_H
+#define SG_PINN_CHECK_H
+
+#include "pinn/sampler.h"
+
+enum { SG_CHECK_POINTS = 2048 };
+
+typedef struct sg_check_row {
+    const char *set;  /* "domain", or the condition */
+    const char *term; /* the equation, or the condition again */
+    int component;    /* within the set */
+    double largest;   /* |residual| relative to `scale`, largest and mean over the points */
+    double mean;
+    double scale;                      /* largest sum of the terms' sizes, or the solution's */
+    double worst[SG_MOST_COORDINATES]; /* the point of the largest */
+    bool passed;
+} sg_check_row;
+
+typedef struct sg_check {
+    sg_check_row *rows; /* owned; release with sg_check_release */
+    size_t count;
+    double tolerance; /* of `largest` */
+    bool passed;
+} sg_check;
+
+/* SG_ERROR_UNSUPPORTED when there is no reference, or when cole_hopf would be needed with a
+ * derivative that is not taken by differences (above second order, or mixed). */
+SG_CHECKED sg_status sg_problem_check(sg_problem *problem, sg_check *check);
+void sg_check_release(const sg_problem *problem, sg_check *check);
+
+#endif

@@ -1,0 +1,166 @@
+/* Walking a file by the table of options: defaults, unknown keys, shorthands. See settings.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "pinn/settings.h"
+
+const sg_option *sg_option_find(const char *path)
+{
+    for (size_t i = 0; i < sg_option_count; i++)
+        if (strcmp(sg_options[i].path, path) == 0)
+            return &sg_options[i];
+    return NULL;
+}
+
+/* The rest of `path` below `prefix`, NULL if it is elsewhere. */
+static const char *below(const char *path, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    if (n == 0)
+        return path;
+    return strncmp(path, prefix, n) == 0 && path[n] == '.' ? path + n + 1 : NULL;
+}
+
+static bool is_section(const char *path)
+{
+    for (size_t i = 0; i < sg_option_count; i++)
+        if (below(sg_options[i].path, path))
+            return true;
+    return false;
+}
+
+sg_status sg_options_default(sg_reader *reader, const char *prefix, void *base)
+{
+    for (size_t i = 0; i < sg_option_count; i++) {
+        const sg_option *option = &sg_options[i];
+        const char *rest = below(option->path, prefix);
+        if (!rest || !option->initial || strchr(rest, '*'))
+            continue;
+        sg_source source = {"default", option->initial, strlen(option->initial)};
+        sg_yaml scalar = {
+            .source = &source, .end = source.size, .text = option->initial, .length = source.size};
+        sg_yaml *node = &scalar;
+        sg_status status = SG_OK;
+        if (option->initial[0] == '[' || option->initial[0] == '{')
+            status = sg_yaml_parse(&node, &source, 0, reader->arena, reader->diagnostic);
+        if (status == SG_OK)
+            status = sg_option_read(reader, option, node, base);
+        if (status != SG_OK)
+            return status;
+    }
+    return SG_OK;
+}
+
+/* Calls for each key under `prefix` once: offers it, and adds it to the list. */
+static void collect_keys(const char *prefix, sg_nearest *nearest, char *list, size_t capacity)
+{
+    char last[64] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < sg_option_count; i++) {
+        const char *rest = below(sg_options[i].path, prefix);
+        if (!rest)
+            continue;
+        char key[64];
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(rest, "."), rest);
+        if (strcmp(key, last) == 0 || strcmp(key, "*") == 0)
+            continue;
+        strcpy(last, key);
+        sg_nearest_offer(nearest, key);
+        if (used < capacity)
+            used += (size_t)snprintf(list + used, capacity - used, "%s%s", used ? ", " : "", key);
+    }
+}
+
+sg_status sg_options_unknown(sg_reader *reader, const char *prefix, const char *what,
+                             const sg_yaml *key, const char *more)
+{
+    char list[300] = "";
+    sg_nearest nearest;
+    sg_nearest_begin(&nearest, key->text, key->length);
+    collect_keys(prefix, &nearest, list, sizeof list);
+    sg_yaml_place(reader->diagnostic, key, 0, 0);
+    sg_diagnostic_say(reader->diagnostic, "'%.60s' is not a key of %s", key->text, what);
+    const char *also = more[0] ? ", " : "";
+    if (nearest.best[0])
+        sg_diagnostic_suggest(reader->diagnostic, "did you mean '%s'?  keys here: %s%s%s",
+                              nearest.best, list, also, more);
+    else
+        sg_diagnostic_suggest(reader->diagnostic, "keys here: %s%s%s", list, also, more);
+    return SG_ERROR_FORMAT;
+}
+
+static sg_status read_section(sg_reader *reader, const char *path, const sg_yaml *value, void *base)
+{
+    if (value->kind == SG_YAML_MAPPING)
+        return sg_options_read(reader, path, path, value, base);
+    sg_yaml_place(reader->diagnostic, value, 0, 0);
+    sg_diagnostic_say(reader->diagnostic, "'%s' must be a mapping, not %s", path,
+                      value->kind == SG_YAML_SCALAR ? "a single value"
+                                                    : sg_yaml_kind_name(value->kind));
+    return SG_ERROR_FORMAT;
+}
+
+sg_status sg_options_read(sg_reader *reader, const char *prefix, const char *what,
+                          const sg_yaml *mapping, void *base)
+{
+    for (const sg_yaml *key = mapping->first; key; key = key->next->next) {
+        char path[128];
+        snprintf(path, sizeof path, "%s%s%.60s", prefix, prefix[0] ? "." : "", key->text);
+        const sg_option *option = sg_option_find(path);
+        sg_status status;
+        if (option)
+            status = sg_option_read(reader, option, key->next, base);
+        else if (key->length <= 60 && !strchr(key->text, '.') && is_section(path))
+            status = read_section(reader, path, key->next, base);
+        else
+            status = sg_options_unknown(reader, prefix, what, key, "");
+        if (status != SG_OK)
+            return status;
+    }
+    return SG_OK;
+}
+
+/* The node at a dotted path of mappings, or NULL. */
+static sg_yaml *node_at(sg_yaml *root, const char *path)
+{
+    sg_yaml *node = root;
+    while (node && node->kind == SG_YAML_MAPPING && *path) {
+        char key[64];
+        size_t n = strcspn(path, ".");
+        snprintf(key, sizeof key, "%.*s", (int)n, path);
+        node = sg_yaml_get(node, key);
+        path += n + (path[n] == '.');
+    }
+    return *path ? NULL : node;
+}
+
+sg_status sg_options_expand(sg_reader *reader, sg_yaml *root)
+{
+    for (size_t i = 0; i < sg_shorthand_count; i++) {
+        sg_yaml *node = node_at(root, sg_shorthands[i].section);
+        if (!node || node->kind == SG_YAML_MAPPING)
+            continue;
+        sg_yaml *value = sg_arena_allocate(reader->arena, 1, sizeof *value);
+        sg_yaml *key = sg_arena_allocate(reader->arena, 1, sizeof *key);
+        if (!value || !key)
+            return SG_ERROR_MEMORY;
+        *value = *node;
+        value->next = NULL;
+        *key = (sg_yaml){.source = node->source,
+                         .begin = node->begin,
+                         .end = node->end,
+                         .text = sg_shorthands[i].key,
+                         .length = strlen(sg_shorthands[i].key),
+                         .next = value};
+        *node = (sg_yaml){.kind = SG_YAML_MAPPING,
+                          .source = node->source,
+                          .begin = node->begin,
+                          .end = node->end,
+                          .text = "",
+                          .first = key,
+                          .last = value,
+                          .next = node->next,
+                          .count = 2};
+    }
+    return SG_OK;
+}

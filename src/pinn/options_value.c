@@ -1,0 +1,415 @@
+/* Reading one value of each option type: see settings.h. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pinn/settings.h"
+
+/* ---- Mistakes ----------------------------------------------------------------------------- */
+
+static sg_status wrong(sg_reader *reader, const sg_option *option, const sg_yaml *node,
+                       const char *wanted)
+{
+    sg_yaml_place(reader->diagnostic, node, 0, 0);
+    if (node->kind == SG_YAML_SCALAR)
+        sg_diagnostic_say(reader->diagnostic, "%s must be %s, not '%.60s'", option->path, wanted,
+                          node->text);
+    else
+        sg_diagnostic_say(reader->diagnostic, "%s must be %s, not %s", option->path, wanted,
+                          sg_yaml_kind_name(node->kind));
+    return SG_ERROR_FORMAT;
+}
+
+static sg_status out_of_range(sg_reader *reader, const sg_option *option, const sg_yaml *node)
+{
+    char least[32], most[32];
+    sg_write_number(option->least, least, sizeof least);
+    sg_write_number(option->most, most, sizeof most);
+    sg_yaml_place(reader->diagnostic, node, 0, 0);
+    sg_diagnostic_say(reader->diagnostic, "%s must lie between %s and %s, not %.60s", option->path,
+                      least, most, node->text);
+    return SG_ERROR_FORMAT;
+}
+
+/* ---- Numbers ------------------------------------------------------------------------------ */
+
+/* A number, or an expression of constants. */
+static sg_status read_real(sg_reader *reader, const sg_option *option, const sg_yaml *node,
+                           double *value)
+{
+    if (node->kind != SG_YAML_SCALAR || node->length == 0)
+        return wrong(reader, option, node, "a number");
+    char place[128];
+    snprintf(place, sizeof place, "in %s", option->path);
+    sg_scope scope = {reader->names, place, false, false, 0};
+    sg_expr expr;
+    sg_status status =
+        sg_names_parse(&scope, node, 0, node->length, false, &expr, reader->diagnostic);
+    if (status != SG_OK)
+        return status;
+    if (!sg_is_constant(reader->names->graph, expr, value) || !isfinite(*value))
+        return wrong(reader, option, node, "a number");
+    return *value < option->least || *value > option->most ? out_of_range(reader, option, node)
+                                                           : SG_OK;
+}
+
+static sg_status read_whole(sg_reader *reader, const sg_option *option, const sg_yaml *node,
+                            int64_t *value)
+{
+    double real;
+    sg_status status = read_real(reader, option, node, &real);
+    if (status != SG_OK)
+        return status;
+    if (real != floor(real))
+        return wrong(reader, option, node, "a whole number");
+    *value = (int64_t)real;
+    return SG_OK;
+}
+
+static sg_status read_step(sg_reader *reader, const sg_option *option, const sg_yaml *node,
+                           int64_t *value)
+{
+    if (sg_yaml_is(node, "half"))
+        *value = SG_STEP_HALF;
+    else if (sg_yaml_is(node, "forever"))
+        *value = SG_STEP_FOREVER;
+    else
+        return read_whole(reader, option, node, value);
+    return SG_OK;
+}
+
+static sg_status read_bool(sg_reader *reader, const sg_option *option, const sg_yaml *node,
+                           bool *value)
+{
+    static const char *const yes[] = {"true", "yes", "on"}, *const no[] = {"false", "no", "off"};
+    for (int i = 0; i < 3; i++) {
+        if (sg_yaml_is(node, yes[i]) || sg_yaml_is(node, no[i])) {
+            *value = sg_yaml_is(node, yes[i]);
+            return SG_OK;
+        }
+    }
+    return wrong(reader, option, node, "true or false");
+}
+
+static sg_status read_pair(sg_reader *reader, const sg_option *option, const sg_yaml *node,
+                           double *values)
+{
+    if (node->kind != SG_YAML_SEQUENCE || node->count != 2)
+        return wrong(reader, option, node, "a list of two numbers");
+    sg_status status = read_real(reader, option, node->first, &values[0]);
+    return status == SG_OK ? read_real(reader, option, node->last, &values[1]) : status;
+}
+
+/* ---- Words -------------------------------------------------------------------------------- */
+
+/* The index of the choice that a word names, -1 if none; offers every word to `nearest`. */
+static int find_word(const char *words, const char *text, sg_nearest *nearest)
+{
+    int index = 0, found = -1;
+    for (const char *at = words; *at; index++) {
+        while (*at && *at != ' ') {
+            char word[48];
+            size_t n = strcspn(at, "= ");
+            snprintf(word, sizeof word, "%.*s", (int)n, at);
+            if (strcmp(word, text) == 0)
+                found = index;
+            sg_nearest_offer(nearest, word);
+            at += n + (at[n] == '=');
+        }
+        at += *at == ' ';
+    }
+    return found;
+}
+
+/* "a, b, c": the first word of each choice. */
+static void list_words(const char *words, char *text, size_t capacity)
+{
+    size_t used = 0;
+    for (const char *at = words; *at && used < capacity;) {
+        size_t n = strcspn(at, " "), word = strcspn(at, "= ");
+        used += (size_t)snprintf(text + used, capacity - used, "%s%.*s", used ? ", " : "",
+                                 (int)word, at);
+        at += n + (at[n] == ' ');
+    }
+}
+
+static sg_status read_choice(sg_reader *reader, const sg_option *option, const sg_yaml *node,
+                             int *value)
+{
+    if (node->kind != SG_YAML_SCALAR || node->length == 0)
+        return wrong(reader, option, node, "one word");
+    sg_nearest nearest;
+    sg_nearest_begin(&nearest, node->text, node->length);
+    *value = find_word(option->words, node->text, &nearest);
+    if (*value >= 0)
+        return SG_OK;
+    char words[160];
+    list_words(option->words, words, sizeof words);
+    sg_yaml_place(reader->diagnostic, node, 0, 0);
+    sg_diagnostic_say(reader->diagnostic, "'%.60s' is not a value of %s", node->text, option->path);
+    if (nearest.best[0])
+        sg_diagnostic_suggest(reader->diagnostic, "did you mean '%s'?  values: %s", nearest.best,
+                              words);
+    else
+        sg_diagnostic_suggest(reader->diagnostic, "values: %s", words);
+    return SG_ERROR_FORMAT;
+}
+
+static sg_status read_scale(sg_reader *reader, const sg_option *option, const sg_yaml *node,
+                            sg_reference_choice *value)
+{
+    bool number = node->length > 0 && strchr("0123456789.-+", node->text[0]);
+    if (!number)
+        return read_choice(reader, option, node, &value->kind);
+    value->kind = SG_REFERENCE_CONSTANT;
+    sg_status status = read_real(reader, option, node, &value->constant);
+    if (status == SG_OK && value->constant == 0)
+        return wrong(reader, option, node, "a word or a number above 0");
+    return status;
+}
+
+/* ---- Lists -------------------------------------------------------------------------------- */
+
+/* The numbers of "6 x 64" or "256x128": how many there are, 0 if the text is something else. */
+static int split_product(const char *text, double *numbers, int most)
+{
+    int count = 0, used = 0;
+    while (count < most && sscanf(text, " %lf %n", &numbers[count], &used) == 1) {
+        count++;
+        text += used;
+        if (*text == 0)
+            return count;
+        if (*text++ != 'x')
+            return 0;
+    }
+    return 0;
+}
+
+static bool is_whole(double value, const sg_option *option)
+{
+    return value == floor(value) && value >= option->least && value <= option->most;
+}
+
+static sg_status read_widths(sg_reader *reader, const sg_option *option, const sg_yaml *node,
+                             sg_widths *widths)
+{
+    static const char wanted[] = "layers x width, as 6 x 64, or a list of widths";
+    double numbers[2];
+    widths->count = 0;
+    if (node->kind == SG_YAML_SCALAR) {
+        if (split_product(node->text, numbers, 2) != 2 || !is_whole(numbers[1], option) ||
+            numbers[0] != floor(numbers[0]) || numbers[0] < 0 || numbers[0] > SG_MOST_HIDDEN)
+            return wrong(reader, option, node, wanted);
+        for (int i = 0; i < (int)numbers[0]; i++)
+            widths->values[widths->count++] = (int)numbers[1];
+        return SG_OK;
+    }
+    if (node->kind != SG_YAML_SEQUENCE || node->count > SG_MOST_HIDDEN)
+        return wrong(reader, option, node, wanted);
+    for (const sg_yaml *item = node->first; item; item = item->next) {
+        int64_t width;
+        sg_status status = read_whole(reader, option, item, &width);
+        if (status != SG_OK)
+            return status;
+        widths->values[widths->count++] = (int)width;
+    }
+    return SG_OK;
+}
+
+static sg_status read_frequencies(sg_reader *reader, const sg_option *option, const sg_yaml *node,
+                                  sg_frequencies *list)
+{
+    list->count = 0;
+    if (node->kind == SG_YAML_SCALAR) {
+        int64_t count;
+        sg_status status = read_whole(reader, option, node, &count);
+        if (status == SG_OK && count > SG_MOST_FREQUENCIES)
+            return wrong(reader, option, node, "at most 256 frequencies");
+        for (int64_t f = 1; status == SG_OK && f <= count; f++)
+            list->values[list->count++] = (double)f;
+        return status;
+    }
+    if (node->kind != SG_YAML_SEQUENCE || node->count > SG_MOST_FREQUENCIES)
+        return wrong(reader, option, node, "a number n for 1..n, or a list of at most 256 numbers");
+    for (const sg_yaml *item = node->first; item; item = item->next) {
+        sg_status status = read_real(reader, option, item, &list->values[list->count++]);
+        if (status != SG_OK)
+            return status;
+    }
+    return SG_OK;
+}
+
+/* The coordinate that a scalar names. */
+static sg_status read_coordinate(sg_reader *reader, const sg_option *option, const sg_yaml *node,
+                                 int *index)
+{
+    const sg_names *names = reader->names;
+    sg_nearest nearest;
+    sg_nearest_begin(&nearest, node->text, node->length);
+    for (*index = 0; *index < names->coordinate_count; (*index)++) {
+        if (sg_yaml_is(node, names->coordinates[*index]))
+            return SG_OK;
+        sg_nearest_offer(&nearest, names->coordinates[*index]);
+    }
+    sg_yaml_place(reader->diagnostic, node, 0, 0);
+    sg_diagnostic_say(reader->diagnostic, "%s: '%.60s' is not a coordinate", option->path,
+                      node->text);
+    sg_nearest_suggest(&nearest, reader->diagnostic);
+    return SG_ERROR_FORMAT;
+}
+
+static sg_status read_coordinates(sg_reader *reader, const sg_option *option, const sg_yaml *node,
+                                  unsigned *bits)
+{
+    int index;
+    *bits = 0;
+    if (sg_yaml_is(node, "all") || sg_yaml_is(node, "none")) {
+        if (sg_yaml_is(node, "all"))
+            *bits = (1u << reader->names->coordinate_count) - 1;
+        return SG_OK;
+    }
+    if (node->kind == SG_YAML_MAPPING)
+        return wrong(reader, option, node, "all, none, a coordinate or a list of coordinates");
+    const sg_yaml *item = node->kind == SG_YAML_SEQUENCE ? node->first : node;
+    while (item) {
+        sg_status status = read_coordinate(reader, option, item, &index);
+        if (status != SG_OK)
+            return status;
+        *bits |= 1u << index;
+        item = node->kind == SG_YAML_SEQUENCE ? item->next : NULL;
+    }
+    return SG_OK;
+}
+
+static sg_status read_harmonics(sg_reader *reader, const sg_option *option, const sg_yaml *node,
+                                int *harmonics)
+{
+    memset(harmonics, 0, SG_MOST_COORDINATES * sizeof *harmonics);
+    if (node->kind != SG_YAML_MAPPING)
+        return wrong(reader, option, node, "a mapping of coordinates to numbers, as {x: 4}");
+    for (const sg_yaml *key = node->first; key; key = key->next->next) {
+        int index = 0;
+        int64_t count = 0;
+        sg_status status = read_coordinate(reader, option, key, &index);
+        if (status == SG_OK)
+            status = read_whole(reader, option, key->next, &count);
+        if (status != SG_OK)
+            return status;
+        harmonics[index] = (int)count;
+    }
+    return SG_OK;
+}
+
+static sg_status read_grid(sg_reader *reader, const sg_option *option, const sg_yaml *node,
+                           int64_t *grid)
+{
+    int coordinates = reader->names->coordinate_count, count = 0;
+    double numbers[SG_MOST_COORDINATES];
+    sg_status status = SG_OK;
+    if (node->kind == SG_YAML_SCALAR)
+        count = split_product(node->text, numbers, SG_MOST_COORDINATES);
+    for (const sg_yaml *item = node->kind == SG_YAML_SEQUENCE ? node->first : NULL;
+         item && count < SG_MOST_COORDINATES && status == SG_OK; item = item->next)
+        status = read_real(reader, option, item, &numbers[count++]);
+    if (status != SG_OK)
+        return status;
+    if (count == 1)
+        for (; count < coordinates; count++)
+            numbers[count] = numbers[0];
+    bool fits = count == coordinates;
+    for (int k = 0; k < count && fits; k++) {
+        fits = is_whole(numbers[k], option);
+        grid[k] = fits ? (int64_t)numbers[k] : 0;
+    }
+    return fits ? SG_OK
+                : wrong(reader, option, node,
+                        "one whole number above 1 for all coordinates or one for each");
+}
+
+static sg_status read_piece(sg_reader *reader, const sg_option *option, const sg_yaml *node,
+                            sg_schedule_term *term)
+{
+    static const char *const keys[] = {"from", "until", "factor"};
+    double values[3];
+    if (node->kind != SG_YAML_MAPPING || node->count != 6)
+        return wrong(reader, option, node, "a list of {from, until, factor}");
+    for (int i = 0; i < 3; i++) {
+        const sg_yaml *value = sg_yaml_get(node, keys[i]);
+        if (!value)
+            return wrong(reader, option, node, "a list of {from, until, factor}");
+        sg_option each = *option;
+        each.most = i < 2 ? 1e15 : option->most;
+        sg_status status = read_real(reader, &each, value, &values[i]);
+        if (status != SG_OK)
+            return status;
+    }
+    *term = sg_schedule_interval((uint64_t)values[0], (uint64_t)values[1], values[2]);
+    return sg_schedule_valid(term, 1)
+               ? SG_OK
+               : wrong(reader, option, node, "a list of {from, until, factor} with from < until");
+}
+
+static sg_status read_pieces(sg_reader *reader, const sg_option *option, const sg_yaml *node,
+                             sg_pieces *pieces)
+{
+    pieces->count = 0;
+    if (node->kind != SG_YAML_SEQUENCE || node->count > SG_MOST_PIECES)
+        return wrong(reader, option, node, "a list of {from, until, factor}");
+    for (const sg_yaml *item = node->first; item; item = item->next) {
+        sg_status status = read_piece(reader, option, item, &pieces->values[pieces->count++]);
+        if (status != SG_OK)
+            return status;
+    }
+    return SG_OK;
+}
+
+static sg_status read_text(sg_reader *reader, const sg_option *option, const sg_yaml *node,
+                           const char **text)
+{
+    if (node->kind != SG_YAML_SCALAR || node->length > 200)
+        return wrong(reader, option, node, "a short text");
+    *text = sg_arena_text(reader->arena, node->text, node->length);
+    return *text ? SG_OK : SG_ERROR_MEMORY;
+}
+
+sg_status sg_option_read(sg_reader *reader, const sg_option *option, const sg_yaml *node,
+                         void *base)
+{
+    void *target = (char *)base + option->offset;
+    switch (option->type) {
+    case SG_OPTION_SECTION:
+        return SG_OK;
+    case SG_OPTION_TEXT:
+        return read_text(reader, option, node, target);
+    case SG_OPTION_BOOL:
+        return read_bool(reader, option, node, target);
+    case SG_OPTION_INTEGER:
+        return read_whole(reader, option, node, target);
+    case SG_OPTION_REAL:
+        return read_real(reader, option, node, target);
+    case SG_OPTION_CHOICE:
+        return read_choice(reader, option, node, target);
+    case SG_OPTION_GAIN:
+        *(double *)target = 0;
+        return sg_yaml_is(node, "auto") ? SG_OK : read_real(reader, option, node, target);
+    case SG_OPTION_STEP:
+        return read_step(reader, option, node, target);
+    case SG_OPTION_SCALE:
+        return read_scale(reader, option, node, target);
+    case SG_OPTION_PAIR:
+        return read_pair(reader, option, node, target);
+    case SG_OPTION_WIDTHS:
+        return read_widths(reader, option, node, target);
+    case SG_OPTION_FREQUENCIES:
+        return read_frequencies(reader, option, node, target);
+    case SG_OPTION_COORDINATES:
+        return read_coordinates(reader, option, node, target);
+    case SG_OPTION_HARMONICS:
+        return read_harmonics(reader, option, node, target);
+    case SG_OPTION_GRID:
+        return read_grid(reader, option, node, target);
+    case SG_OPTION_PIECES:
+        return read_pieces(reader, option, node, target);
+    }
+    return SG_ERROR_ARGUMENT;
+}

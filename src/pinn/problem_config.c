@@ -1,0 +1,121 @@
+/* From a problem's settings to the configurations of the rooms below. See problem.h. */
+#include <string.h>
+
+#include "pinn/problem.h"
+
+static const double pi = 3.14159265358979323846;
+
+static size_t count_waves(const sg_problem *problem)
+{
+    const sg_input_settings *in = &problem->settings.inputs;
+    size_t count = (size_t)in->random_count;
+    for (int k = 0; k < problem->names.coordinate_count; k++) {
+        if (in->fourier_of >> k & 1)
+            count += (size_t)in->frequencies.count;
+        count += (size_t)in->periodic[k];
+    }
+    return count;
+}
+
+/* Fourier features coordinate by coordinate, then harmonics, then random waves. */
+static void fill_waves(const sg_problem *problem, double *waves)
+{
+    const sg_input_settings *in = &problem->settings.inputs;
+    int coordinates = problem->names.coordinate_count;
+    for (int k = 0; k < coordinates; k++) {
+        if (!(in->fourier_of >> k & 1))
+            continue;
+        size_t count = (size_t)in->frequencies.count;
+        sg_jet_waves_fourier(waves, coordinates, k, pi, in->frequencies.values, count);
+        waves += count * (size_t)coordinates;
+    }
+    for (int k = 0; k < coordinates; k++) {
+        size_t count = (size_t)in->periodic[k];
+        sg_jet_waves_periodic(waves, coordinates, k, problem->upper[k] - problem->lower[k], count);
+        waves += count * (size_t)coordinates;
+    }
+    sg_jet_waves_random(waves, coordinates, (size_t)in->random_count, in->random_std,
+                        (uint64_t)in->random_seed);
+}
+
+sg_status sg_problem_network(const sg_problem *problem, sg_arena *storage,
+                             sg_jet_network_config *config)
+{
+    const sg_settings *settings = &problem->settings;
+    size_t coordinates = (size_t)problem->names.coordinate_count, waves = count_waves(problem);
+    double *scale = sg_arena_allocate(storage, 2 * coordinates, sizeof *scale);
+    bool *keep = sg_arena_allocate(storage, coordinates, sizeof *keep);
+    double *rows = sg_arena_allocate(storage, waves * coordinates, sizeof *rows);
+    if (!scale || !keep || !rows)
+        return SG_ERROR_MEMORY;
+    double *shift = scale + coordinates;
+    for (size_t k = 0; k < coordinates; k++) {
+        double lower = problem->lower[k], upper = problem->upper[k];
+        bool rescale = settings->inputs.scale;
+        keep[k] = settings->inputs.raw >> k & 1;
+        scale[k] = rescale ? 2 / (upper - lower) : 1;
+        shift[k] = rescale ? -(upper + lower) / (upper - lower) : 0;
+    }
+    fill_waves(problem, rows);
+    *config = (sg_jet_network_config){.input = {(int)coordinates, scale, shift, keep, rows, waves},
+                                      .hidden = settings->network.hidden.values,
+                                      .hidden_count = settings->network.hidden.count,
+                                      .outputs = problem->names.field_count,
+                                      .activation = (sg_activation)settings->network.activation,
+                                      .frequency = settings->network.frequency,
+                                      .type = (sg_type)settings->network.precision};
+    return SG_OK;
+}
+
+sg_jet_init sg_problem_init(const sg_problem *problem)
+{
+    const sg_network_settings *network = &problem->settings.network;
+    return (sg_jet_init){.fan = (sg_fan)network->fan,
+                         .distribution = (sg_distribution)network->distribution,
+                         .gain = network->gain,
+                         .seed = (uint64_t)problem->settings.training.seed};
+}
+
+sg_scale_config sg_problem_scale(const sg_problem *problem)
+{
+    const sg_training_settings *training = &problem->settings.training;
+    sg_scale_config config = sg_scale_defaults();
+    config.method = (sg_method)training->method;
+    config.reference = (sg_reference)training->reference.kind;
+    if (config.reference == SG_REFERENCE_CONSTANT)
+        config.constant = training->reference.constant;
+    config.blocks = (sg_blocks)training->blocks;
+    config.eps = training->scale_eps;
+    config.from = (uint64_t)training->from;
+    config.until = (uint64_t)training->until;
+    if (training->until == SG_STEP_HALF)
+        config.until = (uint64_t)training->steps / 2;
+    if (training->until == SG_STEP_FOREVER)
+        config.until = SG_FOREVER;
+    return config;
+}
+
+sg_optim_config sg_problem_optim(const sg_problem *problem, sg_schedule_term *terms)
+{
+    const sg_training_settings *training = &problem->settings.training;
+    sg_optim_config config = sg_optim_defaults((sg_optim_kind)training->optimizer);
+    config.rate = training->rate;
+    config.beta1 = training->betas[0];
+    config.beta2 = training->betas[1];
+    config.eps = training->eps;
+    config.decay = training->decay;
+    config.momentum = training->momentum;
+    config.dampening = training->dampening;
+    config.nesterov = training->nesterov;
+    config.clip_norm = training->clip;
+    size_t count = 0;
+    uint64_t warmup = (uint64_t)training->warmup, steps = (uint64_t)training->steps;
+    if (warmup > 0)
+        terms[count++] = sg_schedule_warmup(warmup, training->warmup_start);
+    if (training->then == 1 && warmup < steps)
+        terms[count++] = sg_schedule_cosine(warmup, steps, training->floor);
+    memcpy(terms + count, training->pieces.values, (size_t)training->pieces.count * sizeof *terms);
+    config.schedule = terms;
+    config.schedule_count = count + (size_t)training->pieces.count;
+    return config;
+}

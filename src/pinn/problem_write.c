@@ -1,0 +1,241 @@
+/* The resolved problem as text: every option, in the order of the table. See problem.h. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pinn/problem.h"
+
+/* Text that grows; when memory runs out it remembers and writes nothing more. */
+typedef struct writer {
+    const sg_problem *problem;
+    char *text;
+    size_t length, capacity;
+    bool failed;
+} writer;
+
+static bool reserve(writer *w, size_t more)
+{
+    if (w->failed || w->length + more < w->capacity)
+        return !w->failed;
+    size_t capacity = 2 * (w->length + more) + 4096;
+    char *larger = sg_allocate(&w->problem->allocator, capacity, 1);
+    if (!larger) {
+        w->failed = true;
+        return false;
+    }
+    if (w->length)
+        memcpy(larger, w->text, w->length);
+    sg_release(&w->problem->allocator, w->text);
+    w->text = larger;
+    w->capacity = capacity;
+    return true;
+}
+
+__attribute__((format(printf, 2, 3))) static void put(writer *w, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int n = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (n < 0 || !reserve(w, (size_t)n + 1))
+        return;
+    va_start(arguments, format);
+    vsnprintf(w->text + w->length, w->capacity - w->length, format, arguments);
+    va_end(arguments);
+    w->length += (size_t)n;
+}
+
+/* Whether YAML takes the text as it is, in block and flow style, without quotes. */
+static bool is_plain(const char *text)
+{
+    size_t n = strlen(text);
+    bool begins = (text[0] >= '0' && text[0] <= '9') || text[0] == '(' || text[0] == '.' ||
+                  (text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z') ||
+                  (text[0] == '-' && n > 1 && text[1] != ' ' && text[1] != '-');
+    return begins && text[n - 1] != ' ' &&
+           strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                        " _.+-*/^()=|<>") == n;
+}
+
+/* Plain, or single-quoted: the style in which YAML takes every printable text as it is. Line breaks
+ * of folded scalars mean no more than a space in an expression. */
+static void put_quoted(writer *w, const char *text)
+{
+    if (is_plain(text)) {
+        put(w, "%s", text);
+        return;
+    }
+    put(w, "'");
+    for (; *text; text++) {
+        if (*text == '\'')
+            put(w, "''");
+        else
+            put(w, "%c", *text == '\n' || *text == '\t' || *text == '\r' ? ' ' : *text);
+    }
+    put(w, "'");
+}
+
+/* A node of the file in flow style, as it was read. */
+static void put_node(writer *w, const sg_yaml *node)
+{
+    bool mapping = node->kind == SG_YAML_MAPPING, key = true;
+    if (node->kind == SG_YAML_SCALAR) {
+        put_quoted(w, node->text);
+        return;
+    }
+    put(w, mapping ? "{" : "[");
+    for (const sg_yaml *child = node->first; child; child = child->next, key = !key) {
+        put_node(w, child);
+        put(w, "%s", mapping && key ? ": " : child->next ? ", " : "");
+    }
+    put(w, mapping ? "}" : "]");
+}
+
+/* A section as a block: one line for each entry. */
+static void put_section(writer *w, const char *name, const sg_yaml *node)
+{
+    if (!node)
+        return;
+    put(w, "%s:", name);
+    if (node->kind != SG_YAML_MAPPING || node->count == 0) {
+        put(w, " ");
+        put_node(w, node);
+        put(w, "\n");
+        return;
+    }
+    put(w, "\n");
+    for (const sg_yaml *key = node->first; key; key = key->next->next) {
+        put(w, "  ");
+        put_quoted(w, key->text);
+        put(w, ": ");
+        put_node(w, key->next);
+        put(w, "\n");
+    }
+}
+
+static void put_value(writer *w, const sg_option *option, const void *base)
+{
+    char small[256];
+    size_t n = sg_option_write(option, &w->problem->names, base, small, sizeof small);
+    if (n < sizeof small) {
+        put(w, "%s", small);
+    } else if (reserve(w, n + 1)) {
+        sg_option_write(option, &w->problem->names, base, w->text + w->length,
+                        w->capacity - w->length);
+        w->length += n;
+    }
+}
+
+/* Equations with their weights. */
+static void put_equations(writer *w)
+{
+    const sg_point_set *set = &w->problem->sets[0];
+    const sg_yaml *key = sg_yaml_get(w->problem->root, "equations")->first;
+    put(w, "equations:\n");
+    for (int i = 0; i < set->term_count; i++, key = key->next->next) {
+        const sg_yaml *node = key->next;
+        sg_equation_settings settings = {set->terms[i].weight};
+        if (node->kind == SG_YAML_MAPPING)
+            node = sg_yaml_get(node, "expression");
+        put(w, "  ");
+        put_quoted(w, key->text);
+        put(w, ": {expression: ");
+        put_quoted(w, node->text);
+        put(w, ", weight: ");
+        put_value(w, sg_option_find("equations.*.weight"), &settings);
+        put(w, "}\n");
+    }
+}
+
+/* One condition: its expressions as they were read, then every option. */
+static void put_condition(writer *w, const sg_yaml *name, const sg_condition_settings *settings)
+{
+    static const char prefix[] = "conditions.*.";
+    const char *before = "{";
+    put(w, "  ");
+    put_quoted(w, name->text);
+    put(w, ": ");
+    for (const sg_yaml *key = name->next->first; key; key = key->next->next) {
+        char path[128];
+        snprintf(path, sizeof path, "%s%.60s", prefix, key->text);
+        const sg_option *option = sg_option_find(path);
+        if (option && option->type != SG_OPTION_SECTION)
+            continue;
+        put(w, "%s", before);
+        put_quoted(w, key->text);
+        put(w, ": ");
+        put_node(w, key->next);
+        before = ", ";
+    }
+    for (size_t i = 0; i < sg_option_count; i++) {
+        const sg_option *option = &sg_options[i];
+        if (strncmp(option->path, prefix, sizeof prefix - 1) != 0 ||
+            option->type == SG_OPTION_SECTION)
+            continue;
+        put(w, "%s%s: ", before, option->path + sizeof prefix - 1);
+        put_value(w, option, settings);
+        before = ", ";
+    }
+    put(w, "}\n");
+}
+
+static void put_conditions(writer *w)
+{
+    const sg_yaml *section = sg_yaml_get(w->problem->root, "conditions");
+    if (!section || section->count == 0)
+        return;
+    put(w, "conditions:\n");
+    int k = 0;
+    for (const sg_yaml *name = section->first; name; name = name->next->next)
+        put_condition(w, name, &w->problem->conditions[k++]);
+}
+
+/* Opens the mappings of `path` that `previous` has not opened, and writes the last key. */
+static void put_path(writer *w, const char *previous, const char *path)
+{
+    int depth = 0;
+    bool same = true;
+    while (strchr(path, '.')) {
+        size_t n = strcspn(path, ".") + 1;
+        same = same && strncmp(previous, path, n) == 0;
+        if (!same)
+            put(w, "%*s%.*s:\n", 2 * depth, "", (int)n - 1, path);
+        path += n;
+        previous += same ? n : 0;
+        depth++;
+    }
+    put(w, "%*s%s: ", 2 * depth, "", path);
+}
+
+static void put_options(writer *w)
+{
+    const char *previous = "";
+    for (size_t i = 0; i < sg_option_count; i++) {
+        const sg_option *option = &sg_options[i];
+        const char *path = option->path;
+        if (strcmp(path, "equations") == 0)
+            put_equations(w);
+        else if (strcmp(path, "conditions") == 0)
+            put_conditions(w);
+        else if (option->type == SG_OPTION_SECTION && !strchr(path, '.'))
+            put_section(w, path, sg_yaml_get(w->problem->root, path));
+        if (option->type == SG_OPTION_SECTION || strchr(path, '*'))
+            continue;
+        put_path(w, previous, path);
+        put_value(w, option, &w->problem->settings);
+        put(w, "\n");
+        previous = path;
+    }
+}
+
+sg_status sg_problem_write(const sg_problem *problem, char **text)
+{
+    writer w = {.problem = problem};
+    put_options(&w);
+    if (w.failed) {
+        sg_release(&problem->allocator, w.text);
+        w.text = NULL;
+    }
+    *text = w.text;
+    return w.failed ? SG_ERROR_MEMORY : SG_OK;
+}

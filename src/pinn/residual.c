@@ -1,0 +1,331 @@
+/* The engine's callbacks: see residual.h. */
+#include "pinn/residual.h"
+
+#include <math.h>
+
+#include "base/params.h"
+
+/* One set. Workspaces of workers do not share cache lines. */
+typedef struct set_context {
+    const struct sg_residual *owner;
+    int index;
+    const sg_point_set *set;
+    int64_t items;
+    double *parameters; /* (2 * components): 2 w / N and 0 */
+    double *roots;      /* (components): sqrt(2 w / N) */
+    char *workspaces;   /* (workers, workspace_bytes) */
+    size_t workspace_bytes;
+} set_context;
+
+struct sg_residual {
+    sg_allocator allocator;
+    sg_arena arena;
+    const sg_problem *problem;
+    sg_residual_options options;
+    sg_isa isa;
+    sg_draw draw;
+    set_context *contexts; /* (set_count) */
+    sg_jet_set *sets;      /* (set_count) */
+    sg_jet_plan **plans;   /* (set_count) */
+};
+
+/* A worker's memory: pointers, parameters, residuals, normals, program registers. */
+typedef struct workspace {
+    const void **inputs; /* (slots) */
+    void **outputs;      /* (components + values) */
+    double *parameters;  /* (2 * components) of a Jacobian call */
+    char *residuals;     /* (components, SG_JET_TILE_POINTS) */
+    char *normals;       /* (coordinates, SG_JET_TILE_POINTS) */
+    void *scratch;
+} workspace;
+
+static size_t round_up(size_t bytes)
+{
+    return (bytes + SG_ALIGNMENT - 1) / SG_ALIGNMENT * SG_ALIGNMENT;
+}
+
+static size_t tile_bytes(void)
+{
+    return round_up(SG_JET_TILE_POINTS * sizeof(double));
+}
+
+/* Lays a workspace out at `at`; with NULL only the size matters. */
+static size_t lay_out(const set_context *context, char *at, workspace *w)
+{
+    const sg_point_set *set = context->set;
+    size_t components = (size_t)set->component_count;
+    size_t residual = sg_program_scratch(set->residual.program);
+    size_t gradient = sg_program_scratch(set->gradient.program);
+    uint32_t slots = set->gradient.program->input_count;
+    if (set->residual.program->input_count > slots)
+        slots = set->residual.program->input_count;
+    size_t sizes[] = {slots * sizeof(void *),
+                      (components + set->value_count) * sizeof(void *),
+                      2 * components * sizeof(double),
+                      components * tile_bytes(),
+                      (size_t)context->owner->problem->names.coordinate_count * tile_bytes(),
+                      residual > gradient ? residual : gradient};
+    size_t offsets[6], total = 0;
+    for (int i = 0; i < 6; i++) {
+        offsets[i] = total;
+        total += round_up(sizes[i]);
+    }
+    if (at)
+        *w = (workspace){(const void **)(void *)(at + offsets[0]),
+                         (void **)(void *)(at + offsets[1]),
+                         (double *)(void *)(at + offsets[2]),
+                         at + offsets[3],
+                         at + offsets[4],
+                         at + offsets[5]};
+    return total;
+}
+
+/* ---- Callbacks ------------------------------------------------------------------------------ */
+
+static void points(void *context, size_t set, size_t first, size_t count, int worker,
+                   void *const *coordinates)
+{
+    const set_context *c = context;
+    (void)set;
+    (void)worker;
+    sg_sample(c->owner->problem, c->index, c->items, &c->owner->draw, first, count,
+              c->owner->options.type, coordinates);
+}
+
+static bool reads_normals(const sg_bound_program *bound)
+{
+    for (uint32_t s = 0; s < bound->program->input_count; s++)
+        if (bound->slots[s].kind == SG_SLOT_NORMAL)
+            return true;
+    return false;
+}
+
+static void connect(const set_context *c, const sg_jet_tile *tile, const sg_bound_program *bound,
+                    workspace *w)
+{
+    if (reads_normals(bound)) {
+        void *normals[SG_MOST_COORDINATES];
+        int d = c->owner->problem->names.coordinate_count;
+        for (int k = 0; k < d; k++)
+            normals[k] = w->normals + (size_t)k * tile_bytes();
+        sg_sample_normals(c->set, c->items, tile->first, tile->count, c->owner->options.type, d,
+                          normals);
+    }
+    for (uint32_t s = 0; s < bound->program->input_count; s++) {
+        sg_slot slot = bound->slots[s];
+        if (slot.kind == SG_SLOT_COORDINATE)
+            w->inputs[s] = tile->coordinates[slot.index];
+        else if (slot.kind == SG_SLOT_NORMAL)
+            w->inputs[s] = w->normals + slot.index * tile_bytes();
+        else
+            w->inputs[s] = tile->values[slot.index];
+    }
+    for (int i = 0; i < c->set->component_count; i++)
+        w->outputs[i] = w->residuals + (size_t)i * tile_bytes();
+}
+
+/* Adds sum of squares and sum of each component. */
+static void add_sums(const set_context *c, const sg_jet_tile *tile, const workspace *w)
+{
+    for (int j = 0; j < c->set->component_count; j++) {
+        double squares = 0, sum = 0;
+        const void *residual = w->outputs[j];
+        if (c->owner->options.type == SG_FLOAT32) {
+            const float *r = residual;
+            for (size_t i = 0; i < tile->count; i++) {
+                squares += (double)r[i] * (double)r[i];
+                sum += (double)r[i];
+            }
+        } else {
+            const double *r = residual;
+            for (size_t i = 0; i < tile->count; i++) {
+                squares += r[i] * r[i];
+                sum += r[i];
+            }
+        }
+        tile->sums[2 * j] += squares;
+        tile->sums[2 * j + 1] += sum;
+    }
+}
+
+/* The seeds' parameters: of the loss, or of one row of the Jacobian. */
+static const double *seeds(const set_context *c, const sg_jet_tile *tile, workspace *w)
+{
+    if (tile->component < 0)
+        return c->parameters;
+    for (int j = 0; j < c->set->component_count; j++) {
+        w->parameters[2 * j] = 0;
+        w->parameters[2 * j + 1] = j == tile->component ? c->roots[j] : 0;
+    }
+    return w->parameters;
+}
+
+static void residual_callback(void *context, const sg_jet_tile *tile)
+{
+    const set_context *c = context;
+    const sg_point_set *set = c->set;
+    const sg_bound_program *bound = tile->adjoints ? &set->gradient : &set->residual;
+    workspace w;
+    lay_out(c, c->workspaces + (size_t)tile->worker * c->workspace_bytes, &w);
+    connect(c, tile, bound, &w);
+    for (size_t i = 0; tile->adjoints && i < set->value_count; i++)
+        w.outputs[(size_t)set->component_count + i] = tile->adjoints[set->value_indices[i]];
+    sg_program_evaluate(bound->program, c->owner->isa, c->owner->options.type, tile->count,
+                        w.inputs, tile->adjoints ? seeds(c, tile, &w) : NULL, w.outputs, w.scratch);
+    if (tile->sums)
+        add_sums(c, tile, &w);
+}
+
+/* ---- Handle --------------------------------------------------------------------------------- */
+
+static int64_t items_of(const sg_problem *problem, const sg_residual_options *options, int k)
+{
+    if (options->items)
+        return options->items[k];
+    if (options->purpose == SG_POINTS_TRAINING)
+        return problem->sets[k].items;
+    return k == 0 ? problem->settings.evaluation.points
+                  : problem->settings.evaluation.condition_points;
+}
+
+static sg_status make_set(sg_residual *r, int k)
+{
+    const sg_point_set *set = &r->problem->sets[k];
+    set_context *c = &r->contexts[k];
+    size_t components = (size_t)set->component_count;
+    *c = (set_context){
+        .owner = r, .index = k, .set = set, .items = items_of(r->problem, &r->options, k)};
+    if (c->items < 1)
+        return SG_ERROR_ARGUMENT;
+    c->parameters = sg_arena_allocate(&r->arena, 2 * components, sizeof *c->parameters);
+    c->roots = sg_arena_allocate(&r->arena, components, sizeof *c->roots);
+    c->workspace_bytes = lay_out(c, NULL, NULL);
+    c->workspaces = sg_allocate(&r->allocator, (size_t)r->options.workers, c->workspace_bytes);
+    if (!c->parameters || !c->roots || !c->workspaces)
+        return SG_ERROR_MEMORY;
+    for (size_t j = 0; j < components; j++) {
+        double weight = set->terms[set->component_terms[j]].weight;
+        c->parameters[2 * j] = 2 * weight / (double)c->items;
+        c->roots[j] = sqrt(2 * weight / (double)c->items);
+    }
+    sg_status status = sg_jet_plan_create(&r->plans[k], r->problem->names.coordinate_count,
+                                          set->requests, set->request_count, &r->allocator);
+    r->sets[k] = (sg_jet_set){.plan = r->plans[k],
+                              .items = (size_t)c->items,
+                              .points_per_item = set->points_per_item,
+                              .sums = 2 * components,
+                              .components = set->component_count,
+                              .points = points,
+                              .residual = residual_callback,
+                              .context = c};
+    return status;
+}
+
+sg_status sg_residual_create(sg_residual **out, const sg_problem *problem,
+                             const sg_residual_options *options, const sg_allocator *given)
+{
+    sg_allocator allocator = sg_allocator_or_heap(given);
+    *out = NULL;
+    if (options->workers < 1)
+        return SG_ERROR_ARGUMENT;
+    sg_isa isa = sg_isa_resolve(options->isa);
+    if (isa == SG_ISA_AUTO)
+        return SG_ERROR_UNSUPPORTED;
+    sg_residual *r = sg_allocate(&allocator, 1, sizeof *r);
+    if (!r)
+        return SG_ERROR_MEMORY;
+    r->allocator = allocator;
+    r->problem = problem;
+    r->options = *options;
+    r->options.items = NULL;
+    r->isa = isa;
+    r->draw.purpose = options->purpose;
+    sg_arena_init(&r->arena, &allocator);
+    size_t count = (size_t)problem->set_count;
+    r->contexts = sg_arena_allocate(&r->arena, count, sizeof *r->contexts);
+    r->sets = sg_arena_allocate(&r->arena, count, sizeof *r->sets);
+    r->plans = sg_arena_allocate(&r->arena, count, sizeof *r->plans);
+    sg_status status = r->contexts && r->sets && r->plans ? SG_OK : SG_ERROR_MEMORY;
+    r->options.items = options->items;
+    for (int k = 0; k < problem->set_count && status == SG_OK; k++)
+        status = make_set(r, k);
+    r->options.items = NULL; /* the caller's array is not kept */
+    if (status != SG_OK)
+        sg_residual_destroy(r);
+    else
+        *out = r;
+    return status;
+}
+
+void sg_residual_destroy(sg_residual *r)
+{
+    if (!r)
+        return;
+    sg_allocator allocator = r->allocator;
+    for (int k = 0; r->plans && k < r->problem->set_count; k++)
+        sg_jet_plan_destroy(r->plans[k]);
+    for (int k = 0; r->contexts && k < r->problem->set_count; k++)
+        sg_release(&allocator, r->contexts[k].workspaces);
+    sg_arena_clear(&r->arena);
+    sg_release(&allocator, r);
+}
+
+const sg_jet_set *sg_residual_sets(const sg_residual *r)
+{
+    return r->sets;
+}
+
+int64_t sg_residual_items(const sg_residual *r, int set)
+{
+    return r->contexts[set].items;
+}
+
+void sg_residual_begin(sg_residual *r, uint64_t seed, uint64_t step)
+{
+    r->draw.seed = seed;
+    r->draw.step = step;
+}
+
+/* ---- Losses ------------------------------------------------------------------------------- */
+
+size_t sg_residual_terms(const sg_residual *r)
+{
+    size_t count = 0;
+    for (int k = 0; k < r->problem->set_count; k++)
+        count += (size_t)r->problem->sets[k].term_count;
+    return count;
+}
+
+void sg_residual_combine(const sg_residual *r, const double *const *sums, sg_loss *loss)
+{
+    size_t base = 0;
+    double count = 0, sum = 0, squares = 0;
+    loss->total = 0;
+    for (size_t t = 0; loss->means && t < sg_residual_terms(r); t++)
+        loss->means[t] = 0;
+    for (int k = 0; k < r->problem->set_count; k++) {
+        const set_context *c = &r->contexts[k];
+        double items = (double)c->items;
+        for (int j = 0; j < c->set->component_count; j++) {
+            int term = c->set->component_terms[j];
+            double mean = sums[k][2 * j] / items;
+            loss->total += c->set->terms[term].weight * mean;
+            if (loss->means)
+                loss->means[base + (size_t)term] += mean;
+            count += items;
+            sum += c->roots[j] * sums[k][2 * j + 1];
+            squares += c->roots[j] * c->roots[j] * sums[k][2 * j];
+        }
+        base += (size_t)c->set->term_count;
+    }
+    double mean = count > 0 ? sum / count : 0, m2 = squares - count * mean * mean;
+    loss->residual = (sg_moments){count, mean, m2 < 0 ? 0 : m2}; /* keeps NaN */
+}
+
+void sg_residual_collect(const sg_residual *r, const sg_jet *engine, sg_loss *loss)
+{
+    const double *sums[SG_MOST_SETS];
+    for (int k = 0; k < r->problem->set_count; k++)
+        sums[k] = sg_jet_sums(engine, (size_t)k);
+    sg_residual_combine(r, sums, loss);
+}

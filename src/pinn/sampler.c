@@ -1,0 +1,137 @@
+/* Points: see sampler.h. */
+#include "pinn/sampler.h"
+
+#include <math.h>
+
+#include "base/random.h"
+
+/* The share of face `face`, rounded down, and what rounding took. */
+static int64_t floor_share(const sg_point_set *set, int64_t items, int face, double *rest)
+{
+    double total = 0;
+    for (int i = 0; i < set->face_count; i++)
+        total += set->faces[i].measure;
+    double share = (double)items * (set->faces[face].measure / total);
+    /* Equal faces of 2048 points get exactly 512 each, whatever the division's last bit. */
+    double whole = floor(share * (1 + 1e-12));
+    *rest = share - whole;
+    return (int64_t)whole;
+}
+
+/* Items of each face: largest remainders, then one for those that have none. */
+static void divide(const sg_point_set *set, int64_t items, int64_t counts[SG_MOST_FACES])
+{
+    double rests[SG_MOST_FACES];
+    int64_t left = items;
+    for (int i = 0; i < set->face_count; i++) {
+        counts[i] = floor_share(set, items, i, &rests[i]);
+        left -= counts[i];
+    }
+    for (; left > 0; left--) {
+        int best = 0;
+        for (int i = 1; i < set->face_count; i++)
+            if (rests[i] > rests[best])
+                best = i;
+        counts[best]++;
+        rests[best] -= 1;
+    }
+    for (int i = 0; i < set->face_count && items >= set->face_count; i++) {
+        int most = 0;
+        for (int j = 1; j < set->face_count; j++)
+            if (counts[j] > counts[most])
+                most = j;
+        if (counts[i] == 0) {
+            counts[i]++;
+            counts[most]--;
+        }
+    }
+}
+
+int64_t sg_face_begin(const sg_point_set *set, int64_t items, int face)
+{
+    int64_t counts[SG_MOST_FACES], begin = 0;
+    divide(set, items, counts);
+    for (int i = 0; i < face; i++)
+        begin += counts[i];
+    return begin;
+}
+
+static inline void store(void *array, sg_type type, size_t i, double value)
+{
+    if (type == SG_FLOAT32)
+        ((float *)array)[i] = (float)value;
+    else
+        ((double *)array)[i] = value;
+}
+
+/* Uniform points in the box, items [first, first + count). */
+static void fill_box(const sg_problem *problem, uint64_t seed, uint64_t stream, size_t first,
+                     size_t count, sg_type type, void *const *coordinates)
+{
+    size_t d = (size_t)problem->names.coordinate_count, calls = (d + 1) / 2;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < d; k += 2) {
+            double uniform[2];
+            sg_random_uniform2(seed, stream, (first + i) * calls + k / 2, uniform);
+            for (size_t j = k; j < k + 2 && j < d; j++) {
+                double lower = problem->lower[j], length = problem->upper[j] - lower;
+                store(coordinates[j], type, i, lower + length * uniform[j - k]);
+            }
+        }
+    }
+}
+
+/* Overwrites the coordinate that is fixed on each face. */
+static void press_to_faces(const sg_problem *problem, const sg_point_set *set, int64_t items,
+                           size_t first, size_t count, sg_type type, void *const *coordinates)
+{
+    int64_t counts[SG_MOST_FACES];
+    size_t d = (size_t)problem->names.coordinate_count, begin = 0;
+    divide(set, items, counts);
+    for (int f = 0; f < set->face_count; f++) {
+        const sg_face *face = &set->faces[f];
+        size_t k = (size_t)face->coordinate, end = begin + (size_t)counts[f];
+        size_t from = begin > first ? begin : first, to = end < first + count ? end : first + count;
+        for (size_t i = from; i < to; i++) {
+            store(coordinates[k], type, i - first, face->value);
+            if (set->kind == SG_SET_PAIRS)
+                store(coordinates[d + k], type, i - first, problem->lower[k]);
+        }
+        begin = end;
+    }
+}
+
+void sg_sample(const sg_problem *problem, int index, int64_t items, const sg_draw *draw,
+               size_t first, size_t count, sg_type type, void *const *coordinates)
+{
+    const sg_point_set *set = &problem->sets[index];
+    size_t d = (size_t)problem->names.coordinate_count;
+    /* The top bits keep these streams apart from those of other users of the seed. */
+    uint64_t stream = ((uint64_t)draw->purpose + 1) << 60 | (uint64_t)index << 48 | draw->step;
+    fill_box(problem, draw->seed, stream, first, count, type, coordinates);
+    if (set->kind == SG_SET_PAIRS)
+        fill_box(problem, draw->seed, stream, first, count, type, coordinates + d);
+    if (set->kind != SG_SET_DOMAIN)
+        press_to_faces(problem, set, items, first, count, type, coordinates);
+}
+
+void sg_sample_normals(const sg_point_set *set, int64_t items, size_t first, size_t count,
+                       sg_type type, int coordinates, void *const *normals)
+{
+    int64_t counts[SG_MOST_FACES];
+    for (int k = 0; k < coordinates; k++)
+        for (size_t i = 0; normals[k] && i < count; i++)
+            store(normals[k], type, i, 0);
+    if (set->kind == SG_SET_DOMAIN)
+        return;
+    divide(set, items, counts);
+    size_t begin = 0;
+    for (int f = 0; f < set->face_count; f++) {
+        void *normal = normals[set->faces[f].coordinate];
+        size_t end = begin + (size_t)counts[f];
+        size_t from = begin > first ? begin : first, to = end < first + count ? end : first + count;
+        for (size_t i = from; normal && i < to; i++)
+            store(normal, type, i - first, set->faces[f].normal);
+        begin = end;
+    }
+}

@@ -1,0 +1,339 @@
+/* The tree of a problem file: see yaml.h. */
+#include "pinn/yaml.h"
+
+#include <libfyaml.h>
+#include <string.h>
+
+typedef struct builder {
+    const sg_source *source;
+    size_t base; /* source byte of the parsed text's first byte */
+    sg_arena *arena;
+    sg_diagnostic *diagnostic;
+    sg_yaml *open[SG_YAML_MOST_DEPTH]; /* containers that have not ended */
+    int depth;
+    int nodes;
+    sg_yaml *root;
+} builder;
+
+const char *sg_yaml_kind_name(sg_yaml_kind kind)
+{
+    static const char *const names[] = {"a value", "a list", "a mapping"};
+    return names[kind];
+}
+
+bool sg_yaml_is(const sg_yaml *node, const char *text)
+{
+    return node->kind == SG_YAML_SCALAR && strcmp(node->text, text) == 0;
+}
+
+sg_yaml *sg_yaml_get(const sg_yaml *mapping, const char *key)
+{
+    for (sg_yaml *k = mapping->first; k; k = k->next->next)
+        if (sg_yaml_is(k, key))
+            return k->next;
+    return NULL;
+}
+
+static sg_status refuse(builder *b, size_t begin, size_t end, const char *message)
+{
+    sg_diagnostic_place(b->diagnostic, b->source, begin, end - begin);
+    sg_diagnostic_say(b->diagnostic, "%s", message);
+    return SG_ERROR_FORMAT;
+}
+
+/* A key must be a scalar and new to its mapping. */
+static sg_status check_key(builder *b, const sg_yaml *mapping, const sg_yaml *key)
+{
+    if (key->kind != SG_YAML_SCALAR)
+        return refuse(b, key->begin, key->begin + 1, "a key must be a plain name");
+    if (key->length == 0)
+        return refuse(b, key->begin, key->end, "a key is missing");
+    if (!sg_yaml_get(mapping, key->text))
+        return SG_OK;
+    sg_diagnostic_place(b->diagnostic, b->source, key->begin, key->end - key->begin);
+    sg_diagnostic_say(b->diagnostic, "the key '%.60s' is given twice", key->text);
+    return SG_ERROR_FORMAT;
+}
+
+static sg_status attach(builder *b, sg_yaml *node)
+{
+    if (b->depth == 0) {
+        if (b->root)
+            return refuse(b, node->begin, node->end, "a problem file is one YAML document");
+        b->root = node;
+        return SG_OK;
+    }
+    sg_yaml *parent = b->open[b->depth - 1];
+    if (parent->kind == SG_YAML_MAPPING && parent->count % 2 == 0) {
+        sg_status status = check_key(b, parent, node);
+        if (status != SG_OK)
+            return status;
+    }
+    if (parent->last)
+        parent->last->next = node;
+    else
+        parent->first = node;
+    parent->last = node;
+    parent->count++;
+    return SG_OK;
+}
+
+static sg_status add_node(builder *b, sg_yaml_kind kind, struct fy_event *event, sg_yaml **out)
+{
+    const struct fy_mark *begin = fy_event_start_mark(event), *end = fy_event_end_mark(event);
+    size_t from = b->base + (begin ? begin->input_pos : 0);
+    size_t to = end ? b->base + end->input_pos : from;
+    if (++b->nodes > SG_YAML_MOST_NODES)
+        return refuse(b, from, to, "the file has too many values");
+    sg_yaml *node = sg_arena_allocate(b->arena, 1, sizeof *node);
+    if (!node)
+        return SG_ERROR_MEMORY;
+    *node = (sg_yaml){.kind = kind, .source = b->source, .begin = from, .end = to, .text = ""};
+    *out = node;
+    return SG_OK;
+}
+
+static sg_yaml_style style_of(enum fy_scalar_style style)
+{
+    switch (style) {
+    case FYSS_SINGLE_QUOTED:
+        return SG_YAML_SINGLE_QUOTED;
+    case FYSS_DOUBLE_QUOTED:
+        return SG_YAML_DOUBLE_QUOTED;
+    case FYSS_LITERAL:
+    case FYSS_FOLDED:
+        return SG_YAML_BLOCK;
+    default:
+        return SG_YAML_PLAIN;
+    }
+}
+
+static sg_status add_scalar(builder *b, struct fy_event *event)
+{
+    sg_yaml *node;
+    sg_status status = add_node(b, SG_YAML_SCALAR, event, &node);
+    if (status != SG_OK)
+        return status;
+    size_t length = 0;
+    const char *text = fy_token_get_text(event->scalar.value, &length);
+    if (!text)
+        length = 0;
+    if (memchr(text ? text : "", 0, length))
+        return refuse(b, node->begin, node->end, "a value contains a zero byte");
+    node->style = style_of(fy_token_scalar_style(event->scalar.value));
+    if (node->style == SG_YAML_BLOCK) /* the final line break is no part of an expression */
+        while (length && text[length - 1] == '\n')
+            length--;
+    node->text = sg_arena_text(b->arena, text, length);
+    node->length = length;
+    return node->text ? attach(b, node) : SG_ERROR_MEMORY;
+}
+
+static sg_status open_container(builder *b, sg_yaml_kind kind, struct fy_event *event)
+{
+    sg_yaml *node;
+    sg_status status = add_node(b, kind, event, &node);
+    if (status == SG_OK && b->depth == SG_YAML_MOST_DEPTH)
+        status = refuse(b, node->begin, node->end, "values are nested too deeply");
+    if (status == SG_OK)
+        status = attach(b, node);
+    if (status == SG_OK)
+        b->open[b->depth++] = node;
+    return status;
+}
+
+static sg_status take_event(builder *b, struct fy_event *event)
+{
+    const struct fy_mark *mark = fy_event_start_mark(event);
+    size_t at = b->base + (mark ? mark->input_pos : 0);
+    switch (event->type) {
+    case FYET_SCALAR:
+        return add_scalar(b, event);
+    case FYET_SEQUENCE_START:
+        return open_container(b, SG_YAML_SEQUENCE, event);
+    case FYET_MAPPING_START:
+        return open_container(b, SG_YAML_MAPPING, event);
+    case FYET_SEQUENCE_END:
+    case FYET_MAPPING_END:
+        b->depth--;
+        return SG_OK;
+    case FYET_ALIAS:
+        return refuse(b, at > 0 ? at - 1 : 0, at + 1, "aliases are not part of problem files");
+    default:
+        return SG_OK;
+    }
+}
+
+/* What libfyaml found wrong; lines and columns are those of the parsed part. */
+static sg_status report_syntax(builder *b, struct fy_diag *diag)
+{
+    void *iterator = NULL;
+    struct fy_diag_error *error = fy_diag_errors_iterate(diag, &iterator);
+    size_t at = b->base;
+    for (int line = 1; error && line < error->line && at < b->source->size; at++)
+        line += b->source->text[at] == '\n';
+    if (error && error->column > 0)
+        at += (size_t)error->column - 1;
+    if (at > b->source->size)
+        at = b->source->size;
+    sg_diagnostic_place(b->diagnostic, b->source, at, 1);
+    sg_diagnostic_say(b->diagnostic, "not valid YAML: %s",
+                      error && error->msg ? error->msg : "it cannot be read");
+    return SG_ERROR_FORMAT;
+}
+
+static sg_status read_events(builder *b, struct fy_parser *parser, struct fy_diag *diag)
+{
+    sg_status status = SG_OK;
+    while (status == SG_OK) {
+        struct fy_event *event = fy_parser_parse(parser);
+        if (!event)
+            return fy_parser_get_stream_error(parser) ? report_syntax(b, diag) : SG_OK;
+        status = take_event(b, event);
+        fy_parser_event_free(parser, event);
+    }
+    return status;
+}
+
+static sg_status parse_with(builder *b, struct fy_diag *diag)
+{
+    fy_diag_set_collect_errors(diag, true);
+    struct fy_parse_cfg config = {.flags = FYPCF_QUIET | FYPCF_DISABLE_MMAP_OPT |
+                                           FYPCF_DEFAULT_VERSION_1_2 | FYPCF_JSON_NONE |
+                                           FYPCF_ALLOW_DUPLICATE_KEYS,
+                                  .diag = diag};
+    struct fy_parser *parser = fy_parser_create(&config);
+    if (!parser)
+        return SG_ERROR_MEMORY;
+    sg_status status = SG_ERROR_MEMORY;
+    if (fy_parser_set_string(parser, b->source->text + b->base, b->source->size - b->base) == 0)
+        status = read_events(b, parser, diag);
+    fy_parser_destroy(parser);
+    return status;
+}
+
+sg_status sg_yaml_parse(sg_yaml **root, const sg_source *source, size_t begin, sg_arena *arena,
+                        sg_diagnostic *diagnostic)
+{
+    *root = NULL;
+    builder b = {.source = source, .base = begin, .arena = arena, .diagnostic = diagnostic};
+    if (source->size > SG_YAML_MOST_BYTES)
+        return refuse(&b, 0, 0, "the file is larger than one megabyte");
+    if (memchr(source->text, 0, source->size))
+        return refuse(&b, 0, 0, "this is not a text file");
+    if (source->size == begin) {
+        b.root = sg_arena_allocate(arena, 1, sizeof *b.root);
+        if (!b.root)
+            return SG_ERROR_MEMORY;
+        *b.root = (sg_yaml){.kind = SG_YAML_MAPPING, .source = source, .begin = begin, .text = ""};
+        *root = b.root;
+        return SG_OK;
+    }
+    struct fy_diag_cfg config;
+    fy_diag_cfg_default(&config);
+    config.fp = NULL;
+    config.colorize = false;
+    struct fy_diag *diag = fy_diag_create(&config);
+    if (!diag)
+        return SG_ERROR_MEMORY;
+    sg_status status = parse_with(&b, diag);
+    fy_diag_destroy(diag);
+    if (status == SG_OK && !b.root)
+        status = refuse(&b, begin, begin, "the file is empty");
+    if (status == SG_OK)
+        *root = b.root;
+    return status;
+}
+
+static sg_yaml *new_node(sg_arena *arena, sg_yaml_kind kind, const sg_source *source, size_t begin,
+                         size_t end)
+{
+    sg_yaml *node = sg_arena_allocate(arena, 1, sizeof *node);
+    if (node)
+        *node = (sg_yaml){.kind = kind, .source = source, .begin = begin, .end = end, .text = ""};
+    return node;
+}
+
+/* Turns what is in the way into an empty mapping; a list is not overwritten by a dotted path. */
+static sg_status make_mapping(sg_yaml *node, const sg_source *source, size_t begin, size_t end,
+                              sg_diagnostic *diagnostic)
+{
+    if (node->kind == SG_YAML_MAPPING)
+        return SG_OK;
+    if (node->kind == SG_YAML_SEQUENCE) {
+        sg_diagnostic_place(diagnostic, source, begin, end - begin);
+        sg_diagnostic_say(diagnostic, "'%.*s' is a list: give the whole list", (int)(end - begin),
+                          source->text + begin);
+        return SG_ERROR_FORMAT;
+    }
+    struct sg_yaml *next = node->next;
+    *node = (sg_yaml){.kind = SG_YAML_MAPPING,
+                      .source = source,
+                      .begin = begin,
+                      .end = end,
+                      .text = "",
+                      .next = next};
+    return SG_OK;
+}
+
+/* Appends key and value to a mapping. */
+static sg_status append_pair(sg_yaml *mapping, sg_yaml *key, sg_yaml *value)
+{
+    if (!key || !value)
+        return SG_ERROR_MEMORY;
+    key->next = value;
+    value->next = NULL;
+    if (mapping->last)
+        mapping->last->next = key;
+    else
+        mapping->first = key;
+    mapping->last = value;
+    mapping->count += 2;
+    return SG_OK;
+}
+
+/* Replaces a child in place, so that pointers of its neighbours stay good. */
+static void replace(sg_yaml *old, const sg_yaml *value)
+{
+    struct sg_yaml *next = old->next;
+    *old = *value;
+    old->next = next;
+}
+
+sg_status sg_yaml_put(sg_yaml *root, const char *path, size_t length, sg_yaml *value,
+                      const sg_source *source, size_t offset, sg_arena *arena,
+                      sg_diagnostic *diagnostic)
+{
+    sg_yaml *mapping = root;
+    for (size_t begin = 0;;) {
+        size_t end = begin;
+        while (end < length && path[end] != '.')
+            end++;
+        char *name = sg_arena_text(arena, path + begin, end - begin);
+        if (!name)
+            return SG_ERROR_MEMORY;
+        sg_yaml *child = sg_yaml_get(mapping, name);
+        bool last = end == length;
+        if (child && last) {
+            replace(child, value);
+            return SG_OK;
+        }
+        if (!child) {
+            sg_yaml *key = new_node(arena, SG_YAML_SCALAR, source, offset + begin, offset + end);
+            child = last ? value
+                         : new_node(arena, SG_YAML_MAPPING, source, offset + begin, offset + end);
+            if (key) {
+                key->text = name;
+                key->length = end - begin;
+            }
+            sg_status status = append_pair(mapping, key, child);
+            if (status != SG_OK || last)
+                return status;
+        }
+        sg_status status = make_mapping(child, source, offset + begin, offset + end, diagnostic);
+        if (status != SG_OK)
+            return status;
+        mapping = child;
+        begin = end + 1;
+    }
+}
