@@ -47,6 +47,7 @@ else()
     sg_report("gnuplot" OFF "not found: no pictures in reports (Debian: gnuplot-nox)")
 endif()
 sg_find_optional(SG_HAVE_FYAML "libfyaml" "problem files" libfyaml-dev libfyaml)
+sg_find_optional(SG_HAVE_JANSSON "jansson" "weights as safetensors files" libjansson-dev jansson)
 sg_find_optional(SG_HAVE_MATIO "matio" "reading .mat files" libmatio-dev matio)
 
 find_path(SG_ONEDNN_INCLUDE oneapi/dnnl/dnnl.h)
