@@ -117,7 +117,7 @@ void sg_nearest_begin(sg_nearest *nearest, const char *name, size_t length)
 {
     if (length > MOST_NAME)
         length = MOST_NAME;
-    *nearest = (sg_nearest){name, length, (int)(length + 2) / 3 + 1, ""};
+    *nearest = (sg_nearest){name, length, (length < 6 ? 1 : (int)(length / 3)) + 1, ""};
 }
 
 static int smaller(int a, int b)
@@ -150,7 +150,10 @@ void sg_nearest_offer(sg_nearest *nearest, const char *candidate)
     if (n == 0 || n > MOST_NAME || nearest->length == 0)
         return;
     int d = distance(nearest->name, nearest->length, candidate, n);
-    if (d >= nearest->distance || (size_t)d >= n)
+    bool nearer = d < nearest->distance;
+    bool alike = d == nearest->distance && nearest->best[0] && n == nearest->length &&
+                 strlen(nearest->best) != n;
+    if ((!nearer && !alike) || (size_t)d >= n)
         return;
     nearest->distance = d;
     memcpy(nearest->best, candidate, n + 1);

@@ -48,7 +48,8 @@ size_t sg_diagnostic_format(const sg_diagnostic *diagnostic, char *text, size_t 
 
 /* Looks for the candidate nearest to a misspelt name: insertions, deletions, replacements and swaps
  * of neighbours count one each (Damerau), and a candidate farther than a third of the name's
- * length, rounded up, is no suggestion at all. */
+ * length (one for short names) is no suggestion at all. Of two equally near ones that of the name's
+ * own length wins, then the first. */
 typedef struct sg_nearest {
     const char *name; /* need not be terminated */
     size_t length;

@@ -34,8 +34,8 @@
         path, type, at, least, most, NULL, initial, help                                           \
     }
 
-/* Just below 1: betas lie in [0, 1). */
-#define BELOW_ONE 0.9999999999999999
+/* Betas lie in [0, 1). */
+#define BELOW_ONE 0.9999999
 
 const sg_option sg_options[] = {
     TEXT("name", TOP(name), "", "what runs are called; by default the file's name"),

@@ -7,27 +7,42 @@
 
 /* ---- Mistakes ----------------------------------------------------------------------------- */
 
+/* How messages name an option: its path, or "points of a condition". */
+static const char *label(const sg_option *option, char text[96])
+{
+    const char *star = strstr(option->path, ".*.");
+    if (star)
+        snprintf(text, 96, "'%s' of %s", star + 3,
+                 option->path[0] == 'c' ? "a condition" : "an equation");
+    return star ? text : option->path;
+}
+
 static sg_status wrong(sg_reader *reader, const sg_option *option, const sg_yaml *node,
                        const char *wanted)
 {
+    char text[96];
     sg_yaml_place(reader->diagnostic, node, 0, 0);
     if (node->kind == SG_YAML_SCALAR)
-        sg_diagnostic_say(reader->diagnostic, "%s must be %s, not '%.60s'", option->path, wanted,
-                          node->text);
+        sg_diagnostic_say(reader->diagnostic, "%s must be %s, not '%.60s'", label(option, text),
+                          wanted, node->text);
     else
-        sg_diagnostic_say(reader->diagnostic, "%s must be %s, not %s", option->path, wanted,
+        sg_diagnostic_say(reader->diagnostic, "%s must be %s, not %s", label(option, text), wanted,
                           sg_yaml_kind_name(node->kind));
     return SG_ERROR_FORMAT;
 }
 
 static sg_status out_of_range(sg_reader *reader, const sg_option *option, const sg_yaml *node)
 {
-    char least[32], most[32];
+    char least[32], most[32], text[96];
     sg_write_number(option->least, least, sizeof least);
     sg_write_number(option->most, most, sizeof most);
     sg_yaml_place(reader->diagnostic, node, 0, 0);
-    sg_diagnostic_say(reader->diagnostic, "%s must lie between %s and %s, not %.60s", option->path,
-                      least, most, node->text);
+    if (option->most >= 1e12)
+        sg_diagnostic_say(reader->diagnostic, "%s must be at least %s, not %.60s",
+                          label(option, text), least, node->text);
+    else
+        sg_diagnostic_say(reader->diagnostic, "%s must lie between %s and %s, not %.60s",
+                          label(option, text), least, most, node->text);
     return SG_ERROR_FORMAT;
 }
 
@@ -39,8 +54,8 @@ static sg_status read_real(sg_reader *reader, const sg_option *option, const sg_
 {
     if (node->kind != SG_YAML_SCALAR || node->length == 0)
         return wrong(reader, option, node, "a number");
-    char place[128];
-    snprintf(place, sizeof place, "in %s", option->path);
+    char place[128], text[96];
+    snprintf(place, sizeof place, "in %s", label(option, text));
     sg_scope scope = {reader->names, place, false, false, 0};
     sg_expr expr;
     sg_status status =
@@ -207,7 +222,7 @@ static sg_status read_widths(sg_reader *reader, const sg_option *option, const s
     if (node->kind != SG_YAML_SEQUENCE || node->count > SG_MOST_HIDDEN)
         return wrong(reader, option, node, wanted);
     for (const sg_yaml *item = node->first; item; item = item->next) {
-        int64_t width;
+        int64_t width = 0;
         sg_status status = read_whole(reader, option, item, &width);
         if (status != SG_OK)
             return status;
@@ -221,7 +236,7 @@ static sg_status read_frequencies(sg_reader *reader, const sg_option *option, co
 {
     list->count = 0;
     if (node->kind == SG_YAML_SCALAR) {
-        int64_t count;
+        int64_t count = 0;
         sg_status status = read_whole(reader, option, node, &count);
         if (status == SG_OK && count > SG_MOST_FREQUENCIES)
             return wrong(reader, option, node, "at most 256 frequencies");
@@ -244,6 +259,7 @@ static sg_status read_coordinate(sg_reader *reader, const sg_option *option, con
                                  int *index)
 {
     const sg_names *names = reader->names;
+    char text[96];
     sg_nearest nearest;
     sg_nearest_begin(&nearest, node->text, node->length);
     for (*index = 0; *index < names->coordinate_count; (*index)++) {
@@ -252,8 +268,8 @@ static sg_status read_coordinate(sg_reader *reader, const sg_option *option, con
         sg_nearest_offer(&nearest, names->coordinates[*index]);
     }
     sg_yaml_place(reader->diagnostic, node, 0, 0);
-    sg_diagnostic_say(reader->diagnostic, "%s: '%.60s' is not a coordinate", option->path,
-                      node->text);
+    sg_diagnostic_say(reader->diagnostic, "'%.60s' in %s is not a coordinate", node->text,
+                      label(option, text));
     sg_nearest_suggest(&nearest, reader->diagnostic);
     return SG_ERROR_FORMAT;
 }
@@ -326,17 +342,26 @@ static sg_status read_grid(sg_reader *reader, const sg_option *option, const sg_
                         "one whole number above 1 for all coordinates or one for each");
 }
 
+static sg_status wrong_piece(sg_reader *reader, const sg_option *option, const sg_yaml *node)
+{
+    sg_yaml_place(reader->diagnostic, node, 0, 0);
+    sg_diagnostic_say(reader->diagnostic,
+                      "each of %s must be {from, until, factor} with from below until",
+                      option->path);
+    return SG_ERROR_FORMAT;
+}
+
 static sg_status read_piece(sg_reader *reader, const sg_option *option, const sg_yaml *node,
                             sg_schedule_term *term)
 {
     static const char *const keys[] = {"from", "until", "factor"};
     double values[3];
     if (node->kind != SG_YAML_MAPPING || node->count != 6)
-        return wrong(reader, option, node, "a list of {from, until, factor}");
+        return wrong_piece(reader, option, node);
     for (int i = 0; i < 3; i++) {
         const sg_yaml *value = sg_yaml_get(node, keys[i]);
         if (!value)
-            return wrong(reader, option, node, "a list of {from, until, factor}");
+            return wrong_piece(reader, option, node);
         sg_option each = *option;
         each.most = i < 2 ? 1e15 : option->most;
         sg_status status = read_real(reader, &each, value, &values[i]);
@@ -344,9 +369,7 @@ static sg_status read_piece(sg_reader *reader, const sg_option *option, const sg
             return status;
     }
     *term = sg_schedule_interval((uint64_t)values[0], (uint64_t)values[1], values[2]);
-    return sg_schedule_valid(term, 1)
-               ? SG_OK
-               : wrong(reader, option, node, "a list of {from, until, factor} with from < until");
+    return sg_schedule_valid(term, 1) ? SG_OK : wrong_piece(reader, option, node);
 }
 
 static sg_status read_pieces(sg_reader *reader, const sg_option *option, const sg_yaml *node,

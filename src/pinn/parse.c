@@ -63,6 +63,11 @@ static void fail_unexpected(parser *p)
     else
         FAIL(p, t.begin, t.end, "unexpected '%.*s' %s", length_of(t), p->text + t.begin,
              p->scope->place);
+    const sg_source *source = p->node->source;
+    if (t.kind == TOKEN_END && p->node->style == SG_YAML_PLAIN && p->node->end < source->size &&
+        source->text[p->node->end] == ',')
+        sg_diagnostic_suggest(p->diagnostic,
+                              "inside { } a comma ends the value: put the expression in quotes");
     if (t.kind == TOKEN_SIGN && p->text[t.begin] == '*' && t.begin > 0 &&
         p->text[t.begin - 1] == '*')
         sg_diagnostic_suggest(p->diagnostic, "powers are written with ^");

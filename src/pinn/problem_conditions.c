@@ -169,6 +169,13 @@ static sg_status add_component(condition *c, const sg_yaml *node, sg_expr root)
     return c->problem->graph->status;
 }
 
+/* A graph without memory cannot say, and is found out later. */
+static bool has_field(condition *c, sg_expr expr)
+{
+    return sg_depends_on(c->problem->graph, expr, SG_INPUT_FIELD) ||
+           c->problem->graph->status != SG_OK;
+}
+
 /* Coordinates along which every face's normal is known. */
 static unsigned normals_of(const sg_point_set *set)
 {
@@ -212,7 +219,7 @@ static sg_status read_pair(condition *c, const sg_yaml *key)
     status = sg_names_parse(&scope, value, 0, value->length, false, &right, reader->diagnostic);
     if (status != SG_OK)
         return status;
-    if (!sg_depends_on(c->problem->graph, left, SG_INPUT_FIELD))
+    if (!has_field(c, left))
         return refuse(c, key, "has a left side without a field", "as in  u: -sin(pi*x)");
     return add_component(c, key, sg_sub(c->problem->graph, left, right));
 }
@@ -227,7 +234,7 @@ static sg_status read_expression(condition *c, const sg_yaml *node)
         sg_names_parse(&scope, node, 0, node->length, true, &root, c->reader->diagnostic);
     if (status != SG_OK)
         return status;
-    if (!sg_depends_on(c->problem->graph, root, SG_INPUT_FIELD))
+    if (!has_field(c, root))
         return refuse(c, node, "has an expression without a field", "");
     return add_component(c, node, root);
 }

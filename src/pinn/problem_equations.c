@@ -20,7 +20,8 @@ static sg_status read_equation(sg_problem *problem, sg_reader *reader, const sg_
         sg_names_parse(&scope, node, 0, node->length, true, root, reader->diagnostic);
     if (status != SG_OK)
         return status;
-    if (!sg_depends_on(problem->graph, *root, SG_INPUT_FIELD)) {
+    bool field = sg_depends_on(problem->graph, *root, SG_INPUT_FIELD);
+    if (!field && problem->graph->status == SG_OK) {
         char fields[200];
         sg_yaml_place(reader->diagnostic, node, 0, 0);
         sg_diagnostic_say(reader->diagnostic, "equation '%.60s' contains no field", name->text);
@@ -33,7 +34,7 @@ static sg_status read_equation(sg_problem *problem, sg_reader *reader, const sg_
 }
 
 /* The mapping form: {expression: ..., weight: 2}. */
-static sg_status read_weighted(sg_problem *problem, sg_reader *reader, const sg_yaml *name,
+static sg_status read_weighted(sg_reader *reader, const sg_yaml *name,
                                sg_equation_settings *settings, const sg_yaml **expression)
 {
     char what[96];
@@ -44,7 +45,6 @@ static sg_status read_weighted(sg_problem *problem, sg_reader *reader, const sg_
     *expression = sg_yaml_get(name->next, "expression");
     if (*expression)
         return SG_OK;
-    (void)problem;
     sg_yaml_place(reader->diagnostic, name, 0, 0);
     sg_diagnostic_say(reader->diagnostic, "%s has no 'expression'", what);
     return SG_ERROR_FORMAT;
@@ -64,7 +64,7 @@ static sg_status read_all(sg_problem *problem, sg_reader *reader, const sg_yaml 
         const sg_yaml *expression = name->next;
         sg_status status = sg_options_default(reader, "equations.*", &settings);
         if (status == SG_OK && expression->kind == SG_YAML_MAPPING)
-            status = read_weighted(problem, reader, name, &settings, &expression);
+            status = read_weighted(reader, name, &settings, &expression);
         int k = set->component_count;
         if (status == SG_OK)
             status = read_equation(problem, reader, name, expression, &set->roots[k]);

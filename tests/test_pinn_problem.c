@@ -1,0 +1,295 @@
+/* Problem files that are right: what they mean, overrides, writing and reading again. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pinn/check.h"
+#include "pinn/problem.h"
+#include "support/support.h"
+
+static const char small[] = "coordinates: {x: [0, L], t: [0, 2*L]}\n"
+                            "fields: u\n"
+                            "constants: {L: 2, k: L/4}\n"
+                            "definitions: {rate: k*u_xx}\n"
+                            "equations:\n"
+                            "  heat: u_t = rate\n"
+                            "  twice: {expression: u_t - rate, weight: 3}\n"
+                            "conditions:\n"
+                            "  start: {at: t = 0, u: x*(L - x), u_t: 0, points: 10}\n"
+                            "  ends: {at: boundary, u_n: 1, expression: u + u_x = 2}\n"
+                            "  middle: {at: x = L/2, u: 0, weight: 2.5}\n"
+                            "  wrap: {periodic: x, slopes: true, points: 7}\n"
+                            "training: {schedule: {warmup: 5, then: cosine}, steps: 50,\n"
+                            "           stablegrad: off, optimizer: sgd}\n"
+                            "inputs: {fourier: 2, periodic: {x: 3}, raw: [t]}\n"
+                            "network: {hidden: [8, 16], init: {gain: 5/3}}\n";
+
+static sg_problem *read_text(const char *text, const char *const *overrides, size_t count)
+{
+    sg_problem *problem;
+    sg_diagnostic diagnostic;
+    char answer[2048];
+    if (sg_problem_read(&problem, "dir/small.yaml", text, strlen(text), overrides, count, NULL,
+                        &diagnostic) != SG_OK) {
+        sg_diagnostic_format(&diagnostic, answer, sizeof answer);
+        fail_msg("%s", answer);
+    }
+    return problem;
+}
+
+static void test_meaning(void **state)
+{
+    (void)state;
+    sg_problem *p = read_text(small, NULL, 0);
+    assert_string_equal(p->settings.name, "small");
+    assert_close(p->upper[0], 2, 0);
+    assert_close(p->upper[1], 4, 0);
+    assert_int_equal(p->set_count, 5);
+    const sg_point_set *domain = &p->sets[0], *start = &p->sets[1], *ends = &p->sets[2];
+    const sg_point_set *middle = &p->sets[3], *wrap = &p->sets[4];
+    assert_int_equal(domain->component_count, 2);
+    assert_int_equal(domain->roots[0], domain->roots[1]);
+    assert_close(domain->terms[1].weight, 3, 0);
+    assert_int_equal(domain->request_count, 2); /* u_t and u_xx */
+    assert_int_equal(start->component_count, 2);
+    assert_int_equal(start->term_count, 1);
+    assert_int_equal(start->items, 10);
+    assert_int_equal(start->face_count, 1);
+    assert_close(start->faces[0].normal, -1, 0);
+    assert_close(start->faces[0].measure, 2, 0);
+    assert_int_equal(ends->face_count, 2);
+    assert_int_equal(ends->request_count, 2);
+    assert_close(ends->faces[1].value, 2, 0);
+    assert_close(middle->faces[0].normal, 0, 0);
+    assert_int_equal(wrap->kind, SG_SET_PAIRS);
+    assert_int_equal(wrap->component_count, 2);
+    assert_int_equal(wrap->points_per_item, 2);
+    sg_problem_destroy(p);
+}
+
+static void test_configurations(void **state)
+{
+    (void)state;
+    sg_problem *p = read_text(small, NULL, 0);
+    sg_arena arena;
+    sg_allocator heap = sg_allocator_or_heap(NULL);
+    sg_arena_init(&arena, &heap);
+    sg_jet_network_config network;
+    assert_ok(sg_problem_network(p, &arena, &network));
+    assert_int_equal(network.input.wave_count, 2 * 2 + 3);
+    assert_false(network.input.keep[0]);
+    assert_true(network.input.keep[1]);
+    assert_close(network.input.scale[1], 0.5, 0);
+    assert_close(network.input.shift[1], -1, 0);
+    assert_close(network.input.waves[0], 3.14159265358979323846, 1e-15);
+    assert_close(network.input.waves[4 * 2], 3.14159265358979323846, 1e-15); /* 2 pi / L */
+    assert_int_equal(network.hidden_count, 2);
+    assert_int_equal(network.hidden[1], 16);
+    assert_close(sg_problem_init(p).gain, 5 / 3.0, 1e-15);
+    sg_schedule_term terms[SG_MOST_PIECES + 2];
+    sg_optim_config optim = sg_problem_optim(p, terms);
+    assert_int_equal(optim.kind, SG_OPTIM_SGD);
+    assert_int_equal(optim.schedule_count, 2);
+    assert_close(sg_schedule_factor(terms, 2, 50), 0, 0);
+    assert_int_equal(sg_problem_scale(p).method, SG_METHOD_NONE);
+    assert_int_equal(sg_problem_scale(p).until, 25);
+    sg_arena_clear(&arena);
+    sg_problem_destroy(p);
+}
+
+static void test_overrides(void **state)
+{
+    (void)state;
+    const char *const sets[] = {"network.hidden=12x64",
+                                "training.schedule.warmup=9",
+                                "conditions.start.weight=7",
+                                "constants.L=4",
+                                "evaluation.grid=5 x 6",
+                                "training.stablegrad.until=forever",
+                                "training.stablegrad.reference=0.5"};
+    sg_problem *p = read_text(small, sets, sizeof sets / sizeof sets[0]);
+    assert_int_equal(p->settings.network.hidden.count, 12);
+    assert_int_equal(p->settings.training.warmup, 9);
+    assert_int_equal(p->settings.training.then, 1); /* what the file says stays */
+    assert_close(p->sets[1].terms[0].weight, 7, 0);
+    assert_close(p->upper[1], 8, 0);
+    assert_int_equal(p->settings.evaluation.grid[1], 6);
+    assert_true(sg_problem_scale(p).until == SG_FOREVER);
+    assert_close(sg_problem_scale(p).constant, 0.5, 0);
+    sg_problem_destroy(p);
+}
+
+/* Whether two problems train alike: the same settings, sets and programs. */
+static void assert_same(const sg_problem *a, const sg_problem *b)
+{
+    assert_string_equal(a->settings.name, b->settings.name);
+    for (size_t i = 0; i < sg_option_count; i++) {
+        char left[4096] = "", right[4096] = "";
+        if (sg_options[i].type == SG_OPTION_SECTION || strchr(sg_options[i].path, '*'))
+            continue;
+        sg_option_write(&sg_options[i], &a->names, &a->settings, left, sizeof left);
+        sg_option_write(&sg_options[i], &b->names, &b->settings, right, sizeof right);
+        assert_string_equal(left, right);
+    }
+    assert_int_equal(a->set_count, b->set_count);
+    for (int k = 0; k < a->set_count; k++) {
+        const sg_point_set *s = &a->sets[k], *t = &b->sets[k];
+        const sg_program *f = s->gradient.program, *g = t->gradient.program;
+        assert_string_equal(s->name, t->name);
+        assert_int_equal(s->items, t->items);
+        assert_close(s->terms[0].weight, t->terms[0].weight, 0);
+        assert_int_equal(s->face_count, t->face_count);
+        if (s->face_count)
+            assert_memory_equal(s->faces, t->faces, (size_t)s->face_count * sizeof *s->faces);
+        assert_int_equal(f->instruction_count, g->instruction_count);
+        for (uint32_t i = 0; i < f->instruction_count; i++) {
+            assert_int_equal(f->instructions[i].op, g->instructions[i].op);
+            assert_int_equal(f->instructions[i].target, g->instructions[i].target);
+            assert_memory_equal(&f->instructions[i].value, &g->instructions[i].value,
+                                sizeof(double));
+        }
+        assert_int_equal(s->request_count, t->request_count);
+    }
+    assert_int_equal(a->solution.kind, b->solution.kind);
+}
+
+static void round_trip(sg_problem *problem)
+{
+    char *text, *again;
+    assert_ok(sg_problem_write(problem, &text));
+    sg_problem *copy = read_text(text, NULL, 0);
+    assert_same(problem, copy);
+    assert_ok(sg_problem_write(copy, &again));
+    assert_string_equal(text, again);
+    sg_release(&problem->allocator, text);
+    sg_release(&copy->allocator, again);
+    sg_problem_destroy(copy);
+    sg_problem_destroy(problem);
+}
+
+static void test_written_problems_read_the_same(void **state)
+{
+    (void)state;
+    const char *const sets[] = {
+        "title='it''s: a #test'", "training.schedule.pieces=[{from: 1, until: 5, factor: 0.25}]",
+        "inputs.fourier.frequencies=[0.5, 2]", "network.init.gain=auto", "training.clip=1e-7"};
+    round_trip(read_text(small, NULL, 0));
+    round_trip(read_text(small, sets, sizeof sets / sizeof sets[0]));
+}
+
+static void test_shipped_problems(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"burgers",   "poisson", "helmholtz",
+                                        "burgers3d", "heat",    "wave"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[512], answer[2048];
+        snprintf(path, sizeof path, "%s/../problems/%s.yaml", SG_TEST_DATA, names[i]);
+        sg_problem *problem;
+        sg_diagnostic diagnostic;
+        sg_check check;
+        if (sg_problem_load(&problem, path, NULL, 0, NULL, &diagnostic) != SG_OK) {
+            sg_diagnostic_format(&diagnostic, answer, sizeof answer);
+            fail_msg("%s", answer);
+        }
+        assert_ok(sg_problem_check(problem, &check));
+        for (size_t r = 0; r < check.count; r++)
+            if (!check.rows[r].passed)
+                fail_msg("%s: %s is off by %g", names[i], check.rows[r].term,
+                         check.rows[r].largest);
+        assert_true(check.passed);
+        sg_check_release(problem, &check);
+        round_trip(problem);
+    }
+}
+
+/* A reference that is wrong is found, and where. */
+static void test_check_finds_wrong_references(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "coordinates: {x: [0, 1], t: [0, 1]}\n"
+        "fields: [u]\n"
+        "equations: {heat: u_t - u_xx}\n"
+        "conditions:\n"
+        "  start: {at: t = 0, u: sin(pi*x)}\n"
+        "  ends: {at: x = 0 | x = 1, u_n: -pi*exp(-pi^2*t)}\n"
+        "reference: {u: 'exp(-pi^2*t)*sin(pi*x) + where(x > 0.9, 1e-3, 0)'}\n";
+    const char *const right[] = {"reference.u=exp(-pi^2*t)*sin(pi*x)"};
+    sg_problem *problem = read_text(text, NULL, 0);
+    sg_check check;
+    assert_ok(sg_problem_check(problem, &check));
+    assert_false(check.passed);
+    assert_int_equal(check.count, 3);
+    assert_true(check.rows[0].passed); /* the step's derivatives vanish */
+    assert_false(check.rows[1].passed);
+    assert_close(check.rows[1].largest, 1e-3 / 2, 1e-2);
+    assert_true(check.rows[1].worst[0] > 0.9);
+    assert_close(check.rows[1].worst[1], 0, 0);
+    sg_check_release(problem, &check);
+    sg_problem_destroy(problem);
+    problem = read_text(text, right, 1);
+    assert_ok(sg_problem_check(problem, &check));
+    assert_true(check.passed);
+    sg_check_release(problem, &check);
+    sg_problem_destroy(problem);
+}
+
+static void test_quantities(void **state)
+{
+    (void)state;
+    sg_problem *problem = read_text(small, NULL, 0);
+    const char *const wanted[] = {"u", "u_xt", "k*u_xx - u_t"}, *const wrong[] = {"u", "u_y"};
+    sg_point_set set;
+    sg_diagnostic diagnostic;
+    assert_ok(sg_problem_quantities(problem, wanted, 3, &set, &diagnostic));
+    assert_int_equal(set.component_count, 3);
+    assert_int_equal(set.request_count, 4);
+    sg_point_set_release(&set);
+    assert_status(sg_problem_quantities(problem, wrong, 2, &set, &diagnostic), SG_ERROR_FORMAT);
+    assert_string_equal(diagnostic.file, "--fields");
+    sg_problem_destroy(problem);
+}
+
+static void test_every_allocation_may_fail(void **state)
+{
+    (void)state;
+    long at = 0;
+    for (sg_status status = SG_ERROR_MEMORY; status != SG_OK; at++) {
+        failing_allocator memory = {.fail_at = at};
+        sg_allocator allocator = failing(&memory);
+        sg_problem *problem;
+        sg_diagnostic diagnostic;
+        sg_check check;
+        char *text = NULL;
+        status = sg_problem_read(&problem, "small", small, sizeof small - 1, NULL, 0, &allocator,
+                                 &diagnostic);
+        if (status == SG_OK) {
+            status = sg_problem_write(problem, &text);
+            sg_release(&allocator, text);
+        }
+        if (problem && sg_problem_check(problem, &check) == SG_OK)
+            sg_check_release(problem, &check);
+        sg_problem_destroy(problem);
+        if (status != SG_OK && status != SG_ERROR_MEMORY)
+            fail_msg("allocation %ld: %s, %s", at, sg_status_name(status), diagnostic.message);
+        assert_int_equal(memory.live, 0);
+    }
+    assert_true(at > 50);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_meaning),
+        cmocka_unit_test(test_configurations),
+        cmocka_unit_test(test_overrides),
+        cmocka_unit_test(test_written_problems_read_the_same),
+        cmocka_unit_test(test_shipped_problems),
+        cmocka_unit_test(test_check_finds_wrong_references),
+        cmocka_unit_test(test_quantities),
+        cmocka_unit_test(test_every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,273 @@
+/* Residuals through the engine: losses and gradients of whole problems. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pinn/residual.h"
+#include "support/support.h"
+
+/* Everything at once: two fields, a Laplacian, mixed derivatives, sources, normals, pairs. */
+static const char text[] = "coordinates: {x: [-1, 1], y: [0, 1], t: [0, 1]}\n"
+                           "fields: [u, v]\n"
+                           "constants: {nu: 0.1}\n"
+                           "equations:\n"
+                           "  first: u_t + u*u_x + v*u_y - nu*lap(u) - sin(pi*x)*t\n"
+                           "  second: {expression: v_xy + u*v^2 = exp(-x^2), weight: 2}\n"
+                           "conditions:\n"
+                           "  start: {at: t = 0, u: -sin(pi*x), v: x*y, weight: 10, points: 37}\n"
+                           "  walls: {at: y = 0 | y = 1 | x = 1, u_n: x, v: 0, points: 101}\n"
+                           "  wrap: {periodic: [x, y], slopes: true, points: 53, weight: 3}\n"
+                           "points: 301\n"
+                           "network: {hidden: 2 x 9}\n"
+                           "inputs: {periodic: {x: 1}}\n";
+
+typedef struct setup {
+    sg_problem *problem;
+    sg_jet_network *network;
+    sg_residual *residual;
+    sg_pool *pool;
+    sg_jet *engine;
+} setup;
+
+static void open_setup(setup *s, const char *precision, int threads, sg_isa isa)
+{
+    const char *const sets[] = {precision};
+    sg_diagnostic diagnostic;
+    sg_arena arena;
+    sg_allocator heap = sg_allocator_or_heap(NULL);
+    assert_ok(
+        sg_problem_read(&s->problem, "test", text, sizeof text - 1, sets, 1, NULL, &diagnostic));
+    sg_arena_init(&arena, &heap);
+    sg_jet_network_config config;
+    assert_ok(sg_problem_network(s->problem, &arena, &config));
+    assert_ok(sg_jet_network_create(&s->network, &config, NULL));
+    sg_jet_init init = sg_problem_init(s->problem);
+    assert_ok(sg_jet_network_initialize(s->network, &init));
+    sg_arena_clear(&arena);
+    assert_ok(sg_pool_create(&s->pool, threads, NULL));
+    sg_residual_options options = {.type = config.type, .workers = threads, .isa = isa};
+    assert_ok(sg_residual_create(&s->residual, s->problem, &options, NULL));
+    sg_jet_config engine = sg_jet_defaults();
+    engine.network = s->network;
+    engine.sets = sg_residual_sets(s->residual);
+    engine.set_count = (size_t)s->problem->set_count;
+    engine.pool = s->pool;
+    assert_ok(sg_jet_create(&s->engine, &engine, NULL));
+    sg_residual_begin(s->residual, 5, 77);
+}
+
+static void close_setup(setup *s)
+{
+    sg_jet_destroy(s->engine);
+    sg_residual_destroy(s->residual);
+    sg_pool_destroy(s->pool);
+    sg_jet_network_destroy(s->network);
+    sg_problem_destroy(s->problem);
+}
+
+static double total(setup *s, double *means)
+{
+    sg_loss loss = {.means = means};
+    sg_jet_forward(s->engine);
+    sg_residual_collect(s->residual, s->engine, &loss);
+    return loss.total;
+}
+
+static void test_gradient_by_differences(void **state)
+{
+    (void)state;
+    setup s;
+    open_setup(&s, "network.precision=double", 1, SG_ISA_AUTO);
+    size_t count = sg_jet_network_parameters(s.network);
+    double *values = sg_jet_network_values(s.network), *gradient = calloc(count, sizeof *gradient);
+    assert_non_null(gradient);
+    sg_jet_gradient(s.engine, gradient);
+    for (size_t i = 0; i < count; i += 3) {
+        static const double weights[] = {-1, 9, -45, 0, 45, -9, 1};
+        double centre = values[i], h = 1e-3, sum = 0;
+        for (int k = 0; k < 7; k++) {
+            values[i] = centre + (k - 3) * h;
+            sum += weights[k] * total(&s, NULL);
+        }
+        values[i] = centre;
+        if (fabs(sum / (60 * h) - gradient[i]) > 1e-8 * (1 + fabs(gradient[i])))
+            fail_msg("parameter %zu: %.12g, by differences %.12g", i, gradient[i], sum / (60 * h));
+    }
+    free(gradient);
+    close_setup(&s);
+}
+
+/* The loss again, from values at the points and the formulas themselves. */
+static void test_loss_by_hand(void **state)
+{
+    (void)state;
+    setup s;
+    open_setup(&s, "network.precision=double", 1, SG_ISA_AUTO);
+    double means[5], loss = total(&s, means);
+    assert_int_equal(sg_residual_terms(s.residual), 5);
+    assert_close(loss, means[0] + 2 * means[1] + 10 * means[2] + means[3] + 3 * means[4], 1e-12);
+    enum { N = 37 };
+    double columns[3][N], points[3 * N], values[2 * N], sum = 0;
+    void *coordinates[] = {columns[0], columns[1], columns[2]};
+    sg_draw draw = {5, SG_POINTS_TRAINING, 77};
+    sg_sample(s.problem, 1, N, &draw, 0, N, SG_FLOAT64, coordinates);
+    for (int i = 0; i < N; i++)
+        for (int k = 0; k < 3; k++)
+            points[3 * i + k] = columns[k][i];
+    sg_jet_plan *plan;
+    sg_jet_request request = {.order = 0};
+    assert_ok(sg_jet_plan_create(&plan, 3, &request, 1, NULL));
+    assert_ok(sg_jet_evaluate(s.network, plan, NULL, points, N, values, NULL));
+    for (int i = 0; i < N; i++) {
+        double a = values[2 * i] + sin(3.14159265358979323846 * points[3 * i]);
+        double b = values[2 * i + 1] - points[3 * i] * points[3 * i + 1];
+        sum += a * a + b * b;
+    }
+    assert_close(means[2], sum / N, 1e-13);
+    sg_jet_plan_destroy(plan);
+    close_setup(&s);
+}
+
+static void test_float_against_double(void **state)
+{
+    (void)state;
+    setup wide, narrow;
+    sg_isa isas[3];
+    size_t isa_count = runnable_isas(isas);
+    open_setup(&wide, "network.precision=double", 1, SG_ISA_AUTO);
+    size_t count = sg_jet_network_parameters(wide.network);
+    sg_jet_gradient(wide.engine, NULL);
+    const double *exact = sg_jet_network_gradients(wide.network);
+    for (size_t k = 0; k < isa_count; k++) {
+        open_setup(&narrow, "network.precision=float", 1, isas[k]);
+        sg_loss a = {0}, b = {0};
+        sg_jet_gradient(narrow.engine, NULL);
+        sg_residual_collect(wide.residual, wide.engine, &a);
+        sg_residual_collect(narrow.residual, narrow.engine, &b);
+        assert_relative(b.total, a.total, 1e-4);
+        assert_relative(sg_moments_std(&b.residual), sg_moments_std(&a.residual), 1e-4);
+        const float *rounded = sg_jet_network_gradients(narrow.network);
+        for (size_t i = 0; i < count; i++)
+            assert_close((double)rounded[i], exact[i], 1e-3);
+        close_setup(&narrow);
+    }
+    close_setup(&wide);
+}
+
+static void test_threads_do_not_matter(void **state)
+{
+    (void)state;
+    setup one, three;
+    open_setup(&one, "network.precision=float", 1, SG_ISA_AUTO);
+    open_setup(&three, "network.precision=float", 3, SG_ISA_AUTO);
+    sg_jet_gradient(one.engine, NULL);
+    sg_jet_gradient(three.engine, NULL);
+    sg_loss a = {0}, b = {0};
+    sg_residual_collect(one.residual, one.engine, &a);
+    sg_residual_collect(three.residual, three.engine, &b);
+    assert_memory_equal(&a.total, &b.total, sizeof a.total);
+    assert_memory_equal(sg_jet_network_gradients(one.network),
+                        sg_jet_network_gradients(three.network),
+                        sg_jet_network_parameters(one.network) * sizeof(float));
+    close_setup(&one);
+    close_setup(&three);
+}
+
+/* The moments of the weighted residuals r give the loss, L = |r|^2 / 2. */
+static void test_moments_of_residuals(void **state)
+{
+    (void)state;
+    setup s;
+    open_setup(&s, "network.precision=double", 1, SG_ISA_AUTO);
+    sg_loss loss = {0};
+    sg_jet_forward(s.engine);
+    sg_residual_collect(s.residual, s.engine, &loss);
+    const sg_moments *m = &loss.residual;
+    assert_relative((m->m2 + m->count * m->mean * m->mean) / 2, loss.total, 1e-12);
+    assert_close(m->count, 2 * 301 + 2 * 37 + 2 * 101 + 4 * 53, 0);
+    close_setup(&s);
+}
+
+/* Rows of the Jacobian of the weighted residuals: J^T r is the gradient. The set is `start`, whose
+ * residuals u + sin(pi x) and v - x y are easily had from values. */
+static void test_jacobian_rows(void **state)
+{
+    (void)state;
+    enum { N = 37 };
+    setup s;
+    open_setup(&s, "network.precision=double", 1, SG_ISA_AUTO);
+    sg_jet *alone;
+    sg_jet_config config = sg_jet_defaults();
+    config.network = s.network;
+    config.sets = sg_residual_sets(s.residual) + 1;
+    config.set_count = 1;
+    assert_ok(sg_jet_create(&alone, &config, NULL));
+    size_t parameters = sg_jet_network_parameters(s.network);
+    double *gradient = calloc(parameters, sizeof *gradient);
+    double *rows = calloc(2 * N * parameters, sizeof *rows);
+    assert_true(gradient && rows);
+    sg_jet_gradient(alone, gradient);
+    assert_ok(sg_jet_rows(alone, 0, 0, N, rows));
+    double columns[3][N], points[3 * N], values[2 * N];
+    void *coordinates[] = {columns[0], columns[1], columns[2]};
+    sg_draw draw = {5, SG_POINTS_TRAINING, 77};
+    sg_sample(s.problem, 1, N, &draw, 0, N, SG_FLOAT64, coordinates);
+    for (int i = 0; i < N; i++)
+        for (int k = 0; k < 3; k++)
+            points[3 * i + k] = columns[k][i];
+    sg_jet_plan *plan;
+    sg_jet_request request = {.order = 0};
+    assert_ok(sg_jet_plan_create(&plan, 3, &request, 1, NULL));
+    assert_ok(sg_jet_evaluate(s.network, plan, NULL, points, N, values, NULL));
+    for (size_t p = 0; p < parameters; p++) {
+        double sum = 0, root = sqrt(2 * 10.0 / N);
+        for (size_t i = 0; i < N; i++) {
+            double x = points[3 * i], y = points[3 * i + 1];
+            double first = root * (values[2 * i] + sin(3.14159265358979323846 * x));
+            double second = root * (values[2 * i + 1] - x * y);
+            sum +=
+                first * rows[2 * i * parameters + p] + second * rows[(2 * i + 1) * parameters + p];
+        }
+        assert_close(sum, gradient[p], 1e-12);
+    }
+    sg_jet_plan_destroy(plan);
+    sg_jet_destroy(alone);
+    free(rows);
+    free(gradient);
+    close_setup(&s);
+}
+
+static void test_every_allocation_may_fail(void **state)
+{
+    (void)state;
+    setup s;
+    open_setup(&s, "network.precision=float", 1, SG_ISA_AUTO);
+    long at = 0;
+    for (sg_status status = SG_ERROR_MEMORY; status != SG_OK; at++) {
+        failing_allocator memory = {.fail_at = at};
+        sg_allocator allocator = failing(&memory);
+        sg_residual_options options = {.type = SG_FLOAT32, .workers = 2};
+        sg_residual *residual;
+        status = sg_residual_create(&residual, s.problem, &options, &allocator);
+        assert_true(status == SG_OK || status == SG_ERROR_MEMORY);
+        sg_residual_destroy(residual);
+        assert_int_equal(memory.live, 0);
+    }
+    assert_true(at > 5);
+    close_setup(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gradient_by_differences),
+        cmocka_unit_test(test_loss_by_hand),
+        cmocka_unit_test(test_float_against_double),
+        cmocka_unit_test(test_threads_do_not_matter),
+        cmocka_unit_test(test_moments_of_residuals),
+        cmocka_unit_test(test_jacobian_rows),
+        cmocka_unit_test(test_every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
