@@ -1,0 +1,200 @@
+/* Metrics as columns: see columns.h. Lines of a file repeat the same names in the same order, so
+ * the search for a column starts where the last one ended. */
+#include "report/columns.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum { NAME_MAX_LENGTH = 240, COLUMNS_MOST = 4096, DEPTH_MOST = 8 };
+
+void sg_columns_begin(sg_columns *columns, const sg_allocator *allocator)
+{
+    *columns = (sg_columns){.allocator = sg_allocator_or_heap(allocator)};
+}
+
+void sg_columns_release(sg_columns *columns)
+{
+    for (size_t c = 0; c < columns->count; c++) {
+        sg_release(&columns->allocator, columns->items[c].name);
+        sg_release(&columns->allocator, columns->items[c].values);
+    }
+    sg_release(&columns->allocator, columns->items);
+    columns->items = NULL;
+    columns->count = columns->rows = 0;
+}
+
+/* A larger copy of `old` with `used` of its bytes; NULL, and `old` kept, when memory runs out. */
+static void *larger(const sg_allocator *allocator, void *old, size_t used, size_t count,
+                    size_t size)
+{
+    void *memory = sg_allocate(allocator, count, size);
+    if (!memory)
+        return NULL;
+    if (used)
+        memcpy(memory, old, used);
+    sg_release(allocator, old);
+    return memory;
+}
+
+static sg_status grow_rows(sg_columns *columns)
+{
+    if (columns->rows < columns->row_capacity)
+        return SG_OK;
+    size_t capacity = columns->row_capacity ? 2 * columns->row_capacity : 256;
+    for (size_t c = 0; c < columns->count; c++) {
+        double *values = larger(&columns->allocator, columns->items[c].values,
+                                columns->rows * sizeof *values, capacity, sizeof *values);
+        if (!values)
+            return SG_ERROR_MEMORY;
+        columns->items[c].values = values;
+    }
+    columns->row_capacity = capacity;
+    return SG_OK;
+}
+
+/* A new column, NaN in all rows so far and in the row being filled. */
+static sg_status new_column(sg_columns *columns, const char *name)
+{
+    if (columns->count == columns->capacity) {
+        size_t capacity = columns->capacity ? 2 * columns->capacity : 32;
+        sg_column *items = larger(&columns->allocator, columns->items,
+                                  columns->count * sizeof *items, capacity, sizeof *items);
+        if (!items)
+            return SG_ERROR_MEMORY;
+        columns->items = items;
+        columns->capacity = capacity;
+    }
+    sg_column column = {sg_copy_text(&columns->allocator, name),
+                        sg_allocate(&columns->allocator, columns->row_capacity, sizeof(double))};
+    if (!column.name || !column.values) {
+        sg_release(&columns->allocator, column.name);
+        sg_release(&columns->allocator, column.values);
+        return SG_ERROR_MEMORY;
+    }
+    for (size_t r = 0; r <= columns->rows; r++)
+        column.values[r] = NAN;
+    columns->items[columns->count++] = column;
+    return SG_OK;
+}
+
+typedef struct flattener {
+    sg_columns *columns;
+    size_t next; /* where the next column likely is */
+    char name[NAME_MAX_LENGTH + 1];
+} flattener;
+
+static sg_status set_value(flattener *f, double value)
+{
+    sg_columns *columns = f->columns;
+    size_t found = columns->count;
+    for (size_t i = 0; i < columns->count; i++) {
+        size_t c = (f->next + i) % columns->count;
+        if (strcmp(columns->items[c].name, f->name) == 0) {
+            found = c;
+            break;
+        }
+    }
+    if (found == columns->count) {
+        if (columns->count == COLUMNS_MOST)
+            return SG_OK;
+        sg_status status = new_column(columns, f->name);
+        if (status != SG_OK)
+            return status;
+    }
+    columns->items[found].values[columns->rows] = value;
+    f->next = found + 1;
+    return SG_OK;
+}
+
+static double outcome_code(const char *text)
+{
+    static const char *const known[] = {"inactive", "scaled", "no reference", "not finite"};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(text, known[i]) == 0)
+            return (double)i;
+    return NAN;
+}
+
+static sg_status flatten(flattener *f, const json_t *value, size_t length, int depth);
+
+/* Flattens a member under the name so far, a slash, and `key`. Names too long are left out. */
+static sg_status flatten_member(flattener *f, const char *key, const json_t *value, size_t length,
+                                int depth)
+{
+    size_t more = strlen(key), slash = length > 0;
+    if (length + slash + more > NAME_MAX_LENGTH)
+        return SG_OK;
+    f->name[length] = '/';
+    memcpy(f->name + length + slash, key, more + 1);
+    return flatten(f, value, length + slash + more, depth + 1);
+}
+
+static sg_status flatten(flattener *f, const json_t *value, size_t length, int depth)
+{
+    sg_status status = SG_OK;
+    if (depth > DEPTH_MOST)
+        return SG_OK;
+    if (json_is_number(value))
+        return set_value(f, json_number_value(value));
+    if (json_is_null(value))
+        return set_value(f, INFINITY);
+    if (json_is_string(value) && strcmp(f->name, "outcome") == 0)
+        return set_value(f, outcome_code(json_string_value(value)));
+    if (json_is_object(value)) {
+        const char *key;
+        json_t *member;
+        json_object_foreach((json_t *)value, key, member)
+        {
+            status = flatten_member(f, key, member, length, depth);
+            if (status != SG_OK)
+                return status;
+        }
+    }
+    for (size_t i = 0; json_is_array(value) && i < json_array_size(value); i++) {
+        json_t *member = json_array_get(value, i);
+        const char *name = json_string_value(json_object_get(member, "name"));
+        if (name)
+            status = flatten_member(f, name, member, length, depth);
+        if (status != SG_OK)
+            return status;
+    }
+    return status;
+}
+
+sg_status sg_columns_add(sg_columns *columns, const json_t *object)
+{
+    const json_t *step = json_object_get(object, "step");
+    if (!json_is_number(step))
+        return SG_ERROR_FORMAT;
+    double at = json_number_value(step);
+    while (columns->rows && columns->items[0].values[columns->rows - 1] >= at)
+        columns->rows--;
+    sg_status status = grow_rows(columns);
+    if (status != SG_OK)
+        return status;
+    for (size_t c = 0; c < columns->count; c++)
+        columns->items[c].values[columns->rows] = NAN;
+    flattener f = {.columns = columns, .name = "step"};
+    status = set_value(&f, at); /* first, so that it is column 0 */
+    if (status == SG_OK)
+        status = flatten(&f, object, 0, 0);
+    if (status == SG_OK)
+        columns->rows++;
+    return status;
+}
+
+const double *sg_columns_find(const sg_columns *columns, const char *name)
+{
+    for (size_t c = 0; c < columns->count; c++)
+        if (strcmp(columns->items[c].name, name) == 0)
+            return columns->items[c].values;
+    return NULL;
+}
+
+double sg_columns_last(const sg_columns *columns, const char *name)
+{
+    const double *values = sg_columns_find(columns, name);
+    return values && columns->rows ? values[columns->rows - 1] : NAN;
+}

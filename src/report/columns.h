@@ -1,0 +1,39 @@
+/* Metrics as columns: the lines of metrics.jsonl, flattened. {"terms":{"initial":1}} becomes column
+ * "terms/initial"; members of an array are named by their "name": "layers/layers.0/std". */
+#ifndef SG_REPORT_COLUMNS_H
+#define SG_REPORT_COLUMNS_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "stablegrad/memory.h"
+#include "stablegrad/status.h"
+
+typedef struct sg_column {
+    char *name;
+    double *values; /* (rows): NaN where a row has none, infinity where it has null */
+} sg_column;
+
+typedef struct sg_columns {
+    sg_allocator allocator;
+    sg_column *items; /* (count); column 0 is "step" */
+    size_t count, capacity;
+    size_t rows, row_capacity;
+} sg_columns;
+
+/* Values of the column "outcome". */
+enum { SG_OUTCOME_INACTIVE, SG_OUTCOME_SCALED, SG_OUTCOME_NO_REFERENCE, SG_OUTCOME_NOT_FINITE };
+
+void sg_columns_begin(sg_columns *columns, const sg_allocator *allocator);
+void sg_columns_release(sg_columns *columns);
+
+/* Appends a line, which must have a number "step". Rows at or after that step, from before a run
+ * was resumed, are dropped. SG_ERROR_FORMAT: not such an object, nothing changed. */
+SG_CHECKED sg_status sg_columns_add(sg_columns *columns, const json_t *object);
+
+/* The column's values (rows), or NULL. */
+const double *sg_columns_find(const sg_columns *columns, const char *name);
+/* The last row's value, or NaN. */
+double sg_columns_last(const sg_columns *columns, const char *name);
+
+#endif

@@ -1,0 +1,296 @@
+/* What the sections share, and the page's frame: see page.h. The style and the script are the only
+ * fixed texts of any length. The page's content policy forbids it to load anything. */
+#include "report/page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static const char style[] =
+    ":root{color-scheme:light dark;--paper:#fff;--ink:#1c2024;--soft:#5a636c;--rule:#e2e5e8;"
+    "--wash:#f5f6f7;--mark:#8a929a;--s0:#c25a0e;--s1:#0b64ad;--s2:#1d8156;--s3:#8a48a6;"
+    "--s4:#8f7600;--s5:#56616b;--s6:#b02a55;--s7:#087f87}\n"
+    "@media screen and (prefers-color-scheme:dark){:root{--paper:#14171a;--ink:#e6e8ea;"
+    "--soft:#a0a8b0;--rule:#2c3238;--wash:#1c2024;--mark:#7d868e;--s0:#f2994a;--s1:#62b0f4;"
+    "--s2:#5ecb95;--s3:#cb92e4;--s4:#dcc04a;--s5:#aab4be;--s6:#f2839f;--s7:#52c8ce}"
+    ".own{--c:var(--d)!important}}\n"
+    "*{box-sizing:border-box}"
+    "body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,-apple-system,"
+    "'Segoe UI',Roboto,'Noto Sans','Liberation Sans',Arial,sans-serif}"
+    "main{max-width:1000px;margin:0 auto;padding:40px 20px 64px}"
+    "header p{margin:0;color:var(--soft)}"
+    "h1{font-size:30px;line-height:1.2;margin:2px 0 8px;font-weight:650;letter-spacing:-.01em}"
+    "h2{font-size:20px;line-height:1.3;margin:52px 0 10px;padding-top:14px;"
+    "border-top:1px solid var(--rule);font-weight:650}"
+    "h3{font-size:15px;margin:26px 0 6px;font-weight:650}"
+    "p{margin:0 0 12px;max-width:46em}"
+    ".eyebrow{font-size:13px;letter-spacing:.04em;text-transform:uppercase}"
+    ".lead{font-size:19px;line-height:1.5;margin:26px 0 14px}"
+    ".soft,figcaption{color:var(--soft);font-size:14px}"
+    ".bad{border-left:3px solid var(--s6);padding-left:12px}"
+    ".keys{display:flex;flex-wrap:wrap;gap:12px 44px;margin:22px 0 0}"
+    ".keys div{min-width:120px}.keys dt{font-size:13px;color:var(--soft)}"
+    ".keys dd{margin:0;font-size:26px;font-weight:600;line-height:1.25;"
+    "font-variant-numeric:tabular-nums}"
+    ".keys dd small{display:block;font-size:13px;font-weight:400;color:var(--soft)}\n"
+    "figure{margin:0 0 22px;break-inside:avoid}"
+    "figcaption{margin-top:6px;max-width:54em;line-height:1.45}"
+    "figcaption.title{color:var(--ink);font-weight:600;margin:0 0 2px}"
+    ".two,.three{display:grid;gap:8px 24px;"
+    "grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr))}"
+    ".three{grid-template-columns:repeat(auto-fit,minmax(min(100%,280px),1fr))}"
+    ".two .chart,.three .chart{max-width:620px}"
+    ".wide{overflow-x:auto}.wide svg{min-width:560px}"
+    "svg{display:block;width:100%;height:auto;overflow:visible}"
+    "svg text{font-size:11px;fill:var(--soft);font-variant-numeric:tabular-nums}"
+    "svg .label,svg .name{fill:var(--ink);font-size:12px}svg .name{font-style:italic}"
+    "svg .head{fill:var(--ink);font-size:12.5px;font-weight:600}"
+    "svg .power{font-size:8.5px}svg .mid{text-anchor:middle}svg .end{text-anchor:end}"
+    "svg .note{font-size:11px;paint-order:stroke;stroke:var(--paper);stroke-width:3px}"
+    ".grid{stroke:var(--rule)}.axis,.tick{stroke:var(--mark)}"
+    ".mark{stroke:var(--mark);stroke-dasharray:4 3}.frame{fill:none;stroke:var(--mark)}"
+    ".line{fill:none;stroke:var(--c);stroke-width:1.8;stroke-linejoin:round;stroke-linecap:round}"
+    ".line.dashed{stroke-dasharray:5 4;stroke-linecap:butt}"
+    ".line.faint{stroke-width:5;opacity:.28}.band{fill:var(--c);opacity:.16}"
+    ".s0{--c:var(--s0)}.s1{--c:var(--s1)}.s2{--c:var(--s2)}.s3{--c:var(--s3)}.s4{--c:var(--s4)}"
+    ".s5{--c:var(--s5)}.s6{--c:var(--s6)}.s7{--c:var(--s7)}.ink{--c:var(--ink)}"
+    ".own{--c:var(--l)}"
+    ".legend{display:flex;flex-wrap:wrap;gap:2px 18px;font-size:14px;max-width:none;margin:8px 0}"
+    ".legend span{white-space:nowrap}"
+    ".legend svg{display:inline-block;width:22px;height:10px;margin-right:6px;"
+    "vertical-align:middle}.none{color:var(--soft);font-style:italic}\n"
+    ".scroll{overflow-x:auto}table{border-collapse:collapse;font-size:15px;margin:8px 0 12px}"
+    "th,td{text-align:right;padding:5px 0 5px 28px;border-bottom:1px solid var(--rule);"
+    "font-variant-numeric:tabular-nums;white-space:nowrap;vertical-align:top}"
+    "th{font-weight:600}th:first-child,td:first-child{text-align:left;padding-left:0}"
+    "table.facts td{text-align:left;white-space:normal;overflow-wrap:anywhere}"
+    "table.facts th{text-align:left;padding-left:0;font-weight:400;color:var(--soft)}"
+    "table .best{font-weight:650}table small{color:var(--soft)}"
+    "pre,code{font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',"
+    "monospace}"
+    "pre{background:var(--wash);border:1px solid var(--rule);border-radius:4px;padding:12px 14px;"
+    "overflow-x:auto;margin:8px 0 14px}details{margin:8px 0}summary{cursor:pointer}"
+    "footer{margin-top:48px;color:var(--soft);font-size:13px}"
+    "#tip{position:fixed;display:none;pointer-events:none;background:var(--paper);"
+    "border:1px solid var(--mark);border-radius:4px;padding:4px 9px;font-size:12px;line-height:1.5;"
+    "white-space:pre;font-variant-numeric:tabular-nums;z-index:1}\n"
+    "@media print{@page{margin:16mm 14mm}body{font-size:10.5pt}main{max-width:none;padding:0}"
+    "h2{margin-top:26px;break-after:avoid}h3{break-after:avoid}.lead{font-size:12.5pt}"
+    "h1{font-size:20pt}.two{grid-template-columns:1fr 1fr}"
+    ".three{grid-template-columns:1fr 1fr 1fr}.wide,.scroll{overflow:visible}"
+    "pre{white-space:pre-wrap}table{font-size:9.5pt}th,td{padding-left:14px}"
+    "*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";
+
+/* Reads out the lines under the pointer, and opens the problem file for printing. Reading the page
+ * does not need it. */
+static const char script[] =
+    "(function(){var tip=document.getElementById('tip');"
+    "addEventListener('beforeprint',function(){document.querySelectorAll('details')"
+    ".forEach(function(d){d.open=true})});"
+    "function show(v){var a=Math.abs(v);return v===0?'0':a>=.01&&a<1e6?String(+v.toPrecision(4)):"
+    "v.toExponential(2)}"
+    "document.querySelectorAll('svg[data-x]').forEach(function(svg){"
+    "var x=svg.dataset.x.split(' ').map(Number),y=svg.dataset.y.split(' ').map(Number),"
+    "lines=[].map.call(svg.querySelectorAll('path.line'),function(p){"
+    "return{label:p.dataset.label,at:(p.getAttribute('d').match(/-?[\\d.]+ -?[\\d.]+/g)||[])"
+    ".map(function(s){return s.split(' ').map(Number)})}});"
+    "function value(p){var s=(p-y[2])/(y[3]-y[2]);"
+    "return y[4]?y[0]*Math.pow(y[1]/y[0],s):y[0]+s*(y[1]-y[0])}"
+    "svg.addEventListener('pointermove',function(e){var r=svg.getBoundingClientRect(),"
+    "px=(e.clientX-r.left)/r.width*svg.viewBox.baseVal.width;"
+    "if(px<x[2]||px>x[3]){tip.style.display='none';return}"
+    "var text=svg.dataset.name+' '+show(+(x[0]+(px-x[2])/(x[3]-x[2])*(x[1]-x[0])).toPrecision(3));"
+    "lines.forEach(function(l){var best=null;l.at.forEach(function(p){"
+    "if(!best||Math.abs(p[0]-px)<Math.abs(best[0]-px))best=p});"
+    "if(best&&Math.abs(best[0]-px)<20)text+='\\n'+l.label+'  '+show(value(best[1]))});"
+    "tip.textContent=text;tip.style.display='block';"
+    "tip.style.left=Math.min(e.clientX+14,innerWidth-tip.offsetWidth-8)+'px';"
+    "tip.style.top=Math.min(e.clientY+14,innerHeight-tip.offsetHeight-8)+'px'});"
+    "svg.addEventListener('pointerleave',function(){tip.style.display='none'})})})()";
+
+/* A piece of scratch memory; the caller's part starts one alignment later. */
+typedef struct piece {
+    void *before;
+} piece;
+
+void *sg_page_memory(sg_page *page, size_t count, size_t size)
+{
+    piece *p = NULL;
+    size_t bytes;
+    if (!__builtin_mul_overflow(count, size, &bytes) && bytes < (size_t)-1 - SG_ALIGNMENT)
+        p = sg_allocate(&page->out->allocator, bytes + SG_ALIGNMENT, 1);
+    if (!p) {
+        page->out->status = SG_ERROR_MEMORY;
+        return NULL;
+    }
+    p->before = page->scratch;
+    page->scratch = p;
+    return (char *)p + SG_ALIGNMENT;
+}
+
+void sg_page_release(sg_page *page)
+{
+    while (page->scratch) {
+        piece *p = page->scratch;
+        page->scratch = p->before;
+        sg_release(&page->out->allocator, p);
+    }
+}
+
+const sg_run *sg_page_run(const sg_page *page, size_t v)
+{
+    const sg_variant *variant = &page->runs->variants[v];
+    return variant->count ? &page->runs->runs[variant->first] : NULL;
+}
+
+int sg_page_colour(const sg_page *page, size_t v)
+{
+    return page->runs->comparison ? (int)v : 1;
+}
+
+/* The value of a column at a step, or NaN: rows are in the order of their steps. */
+static double value_at(const sg_run *run, bool evaluation, const char *column, double step)
+{
+    const sg_columns *columns = evaluation ? &run->evaluation : &run->training;
+    const double *values = sg_columns_find(columns, column);
+    size_t low = 0, high = values ? columns->rows : 0;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (columns->items[0].values[middle] < step)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return values && low < columns->rows && columns->items[0].values[low] == step ? values[low]
+                                                                                  : NAN;
+}
+
+/* Mean and range over the seeds at each of the `count` steps. A seed that is not finite there makes
+ * the mean so: the line ends where the first seed does. */
+static void fold_seeds(const sg_runs *runs, const sg_variant *variant, bool evaluation,
+                       const char *column, const double *steps, size_t count, double *mean,
+                       double *low, double *high)
+{
+    for (size_t r = 0; r < count; r++) {
+        double sum = 0, seeds = 0;
+        low[r] = high[r] = NAN;
+        for (size_t i = 0; i < variant->count; i++) {
+            double value = value_at(&runs->runs[variant->first + i], evaluation, column, steps[r]);
+            if (isnan(value))
+                continue;
+            sum += log(value);
+            seeds++;
+            low[r] = fmin(low[r], value);
+            high[r] = fmax(high[r], value);
+        }
+        mean[r] = exp(sum / seeds);
+    }
+}
+
+bool sg_page_line(sg_page *page, size_t v, bool evaluation, const char *column, sg_line *line)
+{
+    const sg_variant *variant = &page->runs->variants[v];
+    size_t with = 0, first = 0;
+    for (size_t i = variant->count; i-- > 0;) {
+        const sg_run *run = &page->runs->runs[variant->first + i];
+        if (sg_columns_find(evaluation ? &run->evaluation : &run->training, column)) {
+            first = variant->first + i;
+            with++;
+        }
+    }
+    *line = (sg_line){.label = variant->label, .colour = sg_page_colour(page, v)};
+    if (with == 0)
+        return false;
+    const sg_run *run = &page->runs->runs[first];
+    const sg_columns *columns = evaluation ? &run->evaluation : &run->training;
+    line->x = columns->items[0].values;
+    line->y = sg_columns_find(columns, column);
+    line->count = columns->rows;
+    if (with == 1)
+        return true;
+    double *all = sg_page_memory(page, 3 * line->count, sizeof *all);
+    if (!all)
+        return false;
+    double *low = all + line->count, *high = low + line->count;
+    fold_seeds(page->runs, variant, evaluation, column, line->x, line->count, all, low, high);
+    line->y = all;
+    line->low = low;
+    line->high = high;
+    return true;
+}
+
+size_t sg_page_window_mark(const sg_page *page, sg_mark *mark)
+{
+    for (size_t v = 0; v < page->runs->variant_count; v++) {
+        const sg_run *run = sg_page_run(page, v);
+        if (!run || strcmp(sg_run_text(run, "stablegrad", "method"), "stablegrad") != 0)
+            continue;
+        double until = sg_run_number(run, "stablegrad", "until");
+        double done = sg_run_number(run, NULL, "steps_done");
+        if (until > 0 && until < done) {
+            *mark = (sg_mark){until, true, "StableGrad ends"};
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void add_fact(sg_text *out, const char *text, const char *after, bool *any)
+{
+    if (!text[0])
+        return;
+    sg_text_add(out, *any ? " · " : "");
+    sg_text_escape(out, text);
+    sg_text_add(out, after);
+    *any = true;
+}
+
+static void add_count(sg_text *out, double count, const char *after, bool *any)
+{
+    if (!isfinite(count))
+        return;
+    sg_text_add(out, *any ? " · " : "");
+    sg_text_count(out, count);
+    sg_text_add(out, after);
+    *any = true;
+}
+
+void sg_page_begin(sg_page *page)
+{
+    sg_text *out = page->out;
+    const sg_run *run = &page->runs->runs[0];
+    const char *title = sg_run_text(run, NULL, "title");
+    if (!title[0])
+        title = page->runs->name;
+    sg_text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                     "img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
+                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                     "<meta name=\"color-scheme\" content=\"light dark\">\n"
+                     "<link rel=\"icon\" href=\"data:,\">\n<title>");
+    sg_text_escape(out, title);
+    sg_text_add(out, " – StableGrad</title>\n<style>");
+    sg_text_add(out, style);
+    sg_text_add(out,
+                "</style>\n</head>\n<body>\n<main>\n<header>\n<p class=\"eyebrow\">StableGrad ");
+    sg_text_add(out, page->runs->comparison ? "comparison" : "run");
+    sg_text_add(out, "</p>\n<h1>");
+    sg_text_escape(out, title);
+    sg_text_add(out, "</h1>\n<p>");
+    bool any = false;
+    add_fact(out, sg_run_text(run, NULL, "network"), "", &any);
+    add_count(out, sg_run_number(run, NULL, "parameters"), " parameters", &any);
+    add_count(out, sg_run_number(run, NULL, "points_per_step"), " points per step", &any);
+    add_fact(out, sg_run_text(run, NULL, "channels"), "", &any);
+    sg_text_add(out, "</p>\n</header>\n");
+}
+
+void sg_page_end(sg_page *page)
+{
+    sg_text_add(page->out, "<footer>Written by StableGrad. This file is complete in itself: it "
+                           "loads nothing.</footer>\n</main>\n<div id=\"tip\"></div>\n<script>");
+    sg_text_add(page->out, script);
+    sg_text_add(page->out, "</script>\n</body>\n</html>\n");
+}

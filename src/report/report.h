@@ -1,0 +1,50 @@
+/* The report of a run or a comparison: one HTML file, and the numbers that its table and the
+ * program's table share. docs/report.md says what is in it.
+ *
+ * Messages: on failure `message` (NULL is allowed) says which file and why. */
+#ifndef SG_REPORT_REPORT_H
+#define SG_REPORT_REPORT_H
+
+#include <stddef.h>
+
+#include "stablegrad/memory.h"
+#include "stablegrad/status.h"
+
+/* Reads the folder and writes folder/report.html, all or nothing. A run that was interrupted, that
+ * failed, that has no field, no metrics or no reference gets a report that says so. */
+SG_CHECKED sg_status sg_report_write(const char *folder, const sg_allocator *allocator,
+                                     char *message, size_t message_size);
+
+/* Mean and sample standard deviation over the seeds that have the value. */
+typedef struct sg_statistic {
+    size_t count;
+    double mean;   /* NaN when count is 0, infinite when a value is not finite */
+    double spread; /* NaN when count is below 2 */
+} sg_statistic;
+
+typedef struct sg_report_variant {
+    char *name, *label;
+    size_t runs;              /* seeds that are there */
+    sg_statistic validation;  /* last validation loss */
+    sg_statistic relative_l2; /* last relative L2 error over all fields */
+    sg_statistic max_error;
+    sg_statistic reached; /* first evaluated step with a validation loss at or below the baseline's
+                             last (its mean over the seeds); only of the seeds that got there */
+    sg_statistic seconds;
+    sg_statistic steps; /* steps done */
+} sg_report_variant;
+
+/* One entry a variant, the first is the baseline; a single run is one variant. */
+typedef struct sg_report_summary {
+    sg_allocator allocator;
+    size_t count;
+    sg_report_variant *variants;
+} sg_report_summary;
+
+/* *out is always safe to release. */
+SG_CHECKED sg_status sg_report_summarise(sg_report_summary *out, const char *folder,
+                                         const sg_allocator *allocator, char *message,
+                                         size_t message_size);
+void sg_report_summary_release(sg_report_summary *summary);
+
+#endif

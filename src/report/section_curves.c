@@ -1,0 +1,171 @@
+/* How well against the baseline: loss, validation loss, error and every loss term over the steps.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/page.h"
+
+enum {
+    HALF_WIDTH = 468,
+    HALF_HEIGHT = 260,
+    THIRD_WIDTH = 310,
+    THIRD_HEIGHT = 210,
+    LINES_MOST = 24
+};
+
+static size_t variant_lines(sg_page *page, bool evaluation, const char *column,
+                            sg_line lines[LINES_MOST])
+{
+    size_t count = 0;
+    for (size_t v = 0; v < page->runs->variant_count && count < LINES_MOST; v++)
+        count += sg_page_line(page, v, evaluation, column, &lines[count]);
+    return count;
+}
+
+/* A chart of one column of every variant; nothing when no run has it. */
+static bool column_chart(sg_page *page, const char *title, const char *label, bool evaluation,
+                         const char *column, bool large)
+{
+    sg_line lines[LINES_MOST];
+    size_t count = variant_lines(page, evaluation, column, lines);
+    if (count == 0)
+        return false;
+    sg_mark mark;
+    sg_chart chart = {.title = title,
+                      .x_label = "step",
+                      .y_label = label,
+                      .log_y = true,
+                      .width = large ? HALF_WIDTH : THIRD_WIDTH,
+                      .height = large ? HALF_HEIGHT : THIRD_HEIGHT,
+                      .lines = lines,
+                      .line_count = count,
+                      .marks = &mark,
+                      .mark_count = large ? sg_page_window_mark(page, &mark) : 0};
+    sg_chart_draw(page->out, &chart);
+    return true;
+}
+
+static void variant_legend(sg_page *page)
+{
+    sg_line lines[LINES_MOST];
+    size_t count = 0;
+    for (size_t v = 0; v < page->runs->variant_count && count < LINES_MOST; v++)
+        lines[count++] =
+            (sg_line){.label = page->runs->variants[v].label, .colour = sg_page_colour(page, v)};
+    sg_chart_legend(page->out, lines, count);
+}
+
+/* The name of loss term i, or NULL: from run.json, where all variants agree. */
+static const char *term_name(const sg_page *page, size_t i)
+{
+    return sg_run_item(&page->runs->runs[0], "terms", i);
+}
+
+static void compare_terms(sg_page *page)
+{
+    char column[300];
+    bool any = false;
+    for (size_t i = 0; i < LINES_MOST && term_name(page, i); i++) {
+        sg_line lines[LINES_MOST];
+        (void)snprintf(column, sizeof column, "terms/%s", term_name(page, i));
+        if (variant_lines(page, false, column, lines) == 0)
+            continue;
+        if (!any)
+            sg_text_add(page->out, "<h3>Loss by term</h3>\n<div class=\"three\">\n");
+        any = true;
+        column_chart(page, term_name(page, i), "mean square", false, column, false);
+    }
+    if (any)
+        sg_text_add(page->out, "</div>\n");
+}
+
+static void compare(sg_page *page)
+{
+    variant_legend(page);
+    sg_text_add(page->out, "<div class=\"two\">\n");
+    column_chart(page, "Validation loss", "loss", true, "validation/loss", true);
+    column_chart(page, "Relative L2 error against the reference", "relative L2 error", true,
+                 "error/all/relative_l2", true);
+    column_chart(page, "Training loss", "loss", false, "loss", true);
+    column_chart(page, "Largest error against the reference", "largest error", true,
+                 "error/all/max", true);
+    sg_text_add(page->out, "</div>\n");
+    compare_terms(page);
+}
+
+/* One run: its loss and terms in one chart, each with a colour of its own. */
+static void own_terms(sg_page *page)
+{
+    sg_line lines[LINES_MOST];
+    sg_mark mark;
+    char column[300];
+    size_t count = 0;
+    for (size_t i = 0; count + 1 < LINES_MOST && term_name(page, i); i++) {
+        (void)snprintf(column, sizeof column, "terms/%s", term_name(page, i));
+        if (!sg_page_line(page, 0, false, column, &lines[count]))
+            continue;
+        lines[count].label = term_name(page, i);
+        /* Blue stays with the run's own curves elsewhere. */
+        lines[count].colour = (int)((count + 2) % SG_SERIES_COLOURS);
+        lines[count].dashed = count >= SG_SERIES_COLOURS;
+        count++;
+    }
+    if (sg_page_line(page, 0, false, "loss", &lines[count])) {
+        lines[count].label = "loss (weighted sum)";
+        lines[count].colour = SG_COLOUR_INK;
+        count++;
+    }
+    sg_chart chart = {.title = "Training loss by term",
+                      .x_label = "step",
+                      .y_label = "mean square",
+                      .log_y = true,
+                      .width = 2 * HALF_WIDTH,
+                      .height = 320,
+                      .lines = lines,
+                      .line_count = count,
+                      .marks = &mark,
+                      .mark_count = sg_page_window_mark(page, &mark)};
+    sg_chart_legend(page->out, lines, count);
+    sg_chart_draw(page->out, &chart);
+}
+
+static void own_curves(sg_page *page)
+{
+    own_terms(page);
+    sg_text_add(page->out, "<div class=\"two\">\n");
+    column_chart(page, "Validation loss", "loss", true, "validation/loss", true);
+    column_chart(page, "Relative L2 error against the reference", "relative L2 error", true,
+                 "error/all/relative_l2", true);
+    sg_text_add(page->out, "</div>\n");
+}
+
+static bool has_metrics(const sg_page *page)
+{
+    for (size_t r = 0; r < page->runs->run_count; r++)
+        if (page->runs->runs[r].training.rows || page->runs->runs[r].evaluation.rows)
+            return true;
+    return false;
+}
+
+void sg_page_curves(sg_page *page)
+{
+    sg_text_add(page->out, "<section id=\"curves\">\n<h2>");
+    sg_text_add(page->out,
+                page->runs->comparison ? "Against the baseline" : "How the training went");
+    sg_text_add(page->out, "</h2>\n");
+    if (!has_metrics(page))
+        sg_text_add(page->out, "<p class=\"none\">No metrics were recorded.</p>\n");
+    else if (page->runs->comparison)
+        compare(page);
+    else
+        own_curves(page);
+    for (size_t v = 0; v < page->runs->variant_count; v++)
+        if (page->runs->variants[v].count > 1) {
+            sg_text_add(page->out,
+                        "<p class=\"soft\">Lines are geometric means over the seeds, bands "
+                        "go from the lowest to the highest seed.</p>\n");
+            break;
+        }
+    sg_text_add(page->out, "</section>\n");
+}

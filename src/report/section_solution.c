@@ -1,0 +1,488 @@
+/* What the solution looks like, and where it is wrong: maps of the fields, of prediction minus
+ * reference, and of the residuals; curves for one coordinate. Predictions and reference share one
+ * colour range, and so do the errors of all variants, so that they can be compared by eye. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/grid.h"
+#include "report/page.h"
+
+enum {
+    SOURCES_MOST = 9,
+    COLUMNS = 3,
+    PLANES_MOST = SOURCES_MOST * SG_VIEW_PLANES,
+    ITEMS_MOST = 8, /* fields, and equations, that are drawn */
+    BINS = 2400,
+    CUTS = 3,
+    CUT_WIDTH = 310,
+    CUT_HEIGHT = 210,
+    LABEL = 160
+};
+static const double pixels_in_all = 2.2e6, pixels_least = 2e4, pixels_most = 1.6e5;
+
+/* One array to look at. */
+typedef struct picture {
+    const char *label, *name; /* name: the short one, for the margin */
+    int colour;
+    const double *values; /* (grid.count) */
+} picture;
+
+typedef struct gallery {
+    sg_page *page;
+    sg_grid grid;
+    sg_view view;
+    const sg_run *runs[SOURCES_MOST]; /* those with a field on the grid */
+    size_t variants[SOURCES_MOST];    /* which variant each is */
+    size_t run_count;
+    const char *fields[ITEMS_MOST], *equations[ITEMS_MOST];
+    size_t field_count, equation_count;
+    double pixels; /* for each map */
+} gallery;
+
+/* The smallest and largest finite values of an array. */
+static void include_range(const double *values, size_t count, double *low, double *high)
+{
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(values[i])) {
+            *low = fmin(*low, values[i]);
+            *high = fmax(*high, values[i]);
+        }
+}
+
+/* The size that a share of all values stays below, to half a percent, of those above 1e-6 of the
+ * largest: counted in logarithmic bins. */
+static double size_quantile(const double *values, size_t count, double largest, double share)
+{
+    size_t bins[BINS] = {0}, all = 0, below = 0;
+    const double decades = 6;
+    for (size_t i = 0; i < count; i++) {
+        double size = fabs(values[i]) / largest;
+        if (!isfinite(size))
+            continue;
+        double place = size > 0 ? (1 + log10(size) / decades) * BINS : 0;
+        bins[(size_t)fmin(fmax(place, 0), BINS - 1)]++;
+        all++;
+    }
+    for (size_t b = 0; b < BINS; b++) {
+        below += bins[b];
+        if ((double)below >= share * (double)all)
+            return largest * pow(10, decades * ((double)(b + 1) / BINS - 1));
+    }
+    return largest;
+}
+
+/* --- what there is to show --- */
+
+static void find_runs(gallery *g)
+{
+    for (size_t v = 0; v < g->page->runs->variant_count && g->run_count < SOURCES_MOST - 1; v++) {
+        const sg_run *run = sg_page_run(g->page, v);
+        sg_grid grid;
+        if (!run || run->field.count == 0 || !sg_grid_of(&grid, run))
+            continue;
+        if (g->run_count == 0)
+            g->grid = grid;
+        else if (grid.rank != g->grid.rank ||
+                 memcmp(grid.shape, g->grid.shape, sizeof grid.shape) != 0)
+            continue;
+        g->variants[g->run_count] = v;
+        g->runs[g->run_count++] = run;
+    }
+}
+
+static void find_items(gallery *g)
+{
+    const sg_run *run = g->runs[0];
+    const char *name;
+    for (size_t i = 0; g->field_count < ITEMS_MOST && (name = sg_run_item(run, "fields", i)); i++)
+        if (sg_grid_values(&g->grid, run, name, ""))
+            g->fields[g->field_count++] = name;
+    for (size_t i = 0; i < run->field.count && g->equation_count < ITEMS_MOST; i++) {
+        name = run->field.items[i].name;
+        if (strncmp(name, "residual_", 9) == 0 && sg_grid_values(&g->grid, run, name, ""))
+            g->equations[g->equation_count++] = name + 9;
+    }
+    size_t maps = (g->field_count * (2 * g->run_count + 1) + g->equation_count * g->run_count) *
+                  (g->grid.rank > 2 ? SG_VIEW_PLANES : 1);
+    g->pixels = fmin(fmax(pixels_in_all / (double)(maps + 1), pixels_least), pixels_most);
+}
+
+/* The reference of a field, from whichever run has it. */
+static const double *reference_of(const gallery *g, const char *field)
+{
+    for (size_t r = 0; r < g->run_count; r++) {
+        const double *values = sg_grid_values(&g->grid, g->runs[r], field, "_reference");
+        if (values)
+            return values;
+    }
+    return NULL;
+}
+
+static picture picture_of(const gallery *g, size_t r, const double *values)
+{
+    const sg_variant *variant = &g->page->runs->variants[g->variants[r]];
+    return (picture){variant->label, strlen(variant->label) > 20 ? variant->name : variant->label,
+                     sg_page_colour(g->page, g->variants[r]), values};
+}
+
+/* Reference first, then every run that has the field. */
+static size_t field_pictures(const gallery *g, const char *field, picture list[SOURCES_MOST])
+{
+    size_t count = 0;
+    const double *reference = reference_of(g, field);
+    if (reference)
+        list[count++] = (picture){"Reference", "Reference", SG_COLOUR_INK, reference};
+    for (size_t r = 0; r < g->run_count; r++) {
+        const double *values = sg_grid_values(&g->grid, g->runs[r], field, "");
+        if (values)
+            list[count++] = picture_of(g, r, values);
+    }
+    return count;
+}
+
+/* Prediction minus reference, of every run that has the field; none without a reference. */
+static size_t error_pictures(const gallery *g, const char *field, picture list[SOURCES_MOST])
+{
+    size_t count = 0;
+    const double *reference = reference_of(g, field);
+    for (size_t r = 0; reference && r < g->run_count; r++) {
+        const double *values = sg_grid_values(&g->grid, g->runs[r], field, "");
+        double *error = values ? sg_page_memory(g->page, g->grid.count, sizeof *error) : NULL;
+        if (!error)
+            continue;
+        for (size_t i = 0; i < g->grid.count; i++)
+            error[i] = values[i] - reference[i];
+        list[count++] = picture_of(g, r, error);
+    }
+    return count;
+}
+
+static size_t residual_pictures(const gallery *g, const char *equation, picture list[SOURCES_MOST])
+{
+    size_t count = 0;
+    for (size_t r = 0; r < g->run_count; r++) {
+        const double *values = sg_grid_values(&g->grid, g->runs[r], "residual_", equation);
+        if (values)
+            list[count++] = picture_of(g, r, values);
+    }
+    return count;
+}
+
+/* --- maps --- */
+
+/* One plane: the pictures side by side. Several: a row for each picture. */
+static void draw_maps(const gallery *g, const picture *list, size_t count, sg_maps *maps)
+{
+    sg_plane planes[PLANES_MOST] = {{0}};
+    const char *titles[PLANES_MOST] = {0}, *rows[SOURCES_MOST];
+    size_t slices = g->view.count;
+    maps->columns = slices > 1 ? slices : count < COLUMNS ? count : COLUMNS;
+    maps->rows = slices > 1 ? count : (count + COLUMNS - 1) / COLUMNS;
+    for (size_t p = 0; p < count; p++) {
+        rows[p] = list[p].name;
+        for (size_t s = 0; s < slices; s++) {
+            size_t at = slices > 1 ? p * slices + s : p;
+            planes[at] = g->view.planes[s];
+            planes[at].values = list[p].values + g->view.offset[s];
+            titles[at] = slices == 1 ? list[p].label : p == 0 ? g->view.titles[s] : NULL;
+        }
+    }
+    maps->planes = planes;
+    maps->titles = titles;
+    maps->row_titles = slices > 1 && count > 1 ? rows : NULL;
+    maps->same_axes = g->view.same_axes;
+    maps->pixels = g->pixels;
+    sg_text_add(g->page->out, "<div class=\"wide\">");
+    sg_maps_draw(g->page->out, maps);
+    sg_text_add(g->page->out, "</div>");
+}
+
+static void begin_figure(const gallery *g)
+{
+    sg_text_add(g->page->out, "<figure>");
+}
+
+static void end_figure(const gallery *g)
+{
+    sg_text_add(g->page->out, "</figcaption></figure>\n");
+}
+
+static void field_maps(const gallery *g, const char *field)
+{
+    picture list[SOURCES_MOST];
+    size_t count = field_pictures(g, field, list);
+    double low = INFINITY, high = -INFINITY;
+    for (size_t p = 0; p < count; p++)
+        include_range(list[p].values, g->grid.count, &low, &high);
+    if (!(low <= high))
+        low = high = 0;
+    double size = fmax(fabs(low), fabs(high));
+    bool both_signs = low < -1e-3 * size && high > 1e-3 * size;
+    if (both_signs) {
+        low = -size;
+        high = size;
+    } else if (high - low <= 1e-12 * size) {
+        low -= 0.5;
+        high += 0.5;
+    }
+    char description[LABEL];
+    (void)snprintf(description, sizeof description, "Maps of the field %.80s", field);
+    sg_maps maps = {.shade = both_signs ? SG_SHADE_SIGNED : SG_SHADE_PLAIN,
+                    .low = low,
+                    .high = high,
+                    .label = field,
+                    .description = description};
+    begin_figure(g);
+    draw_maps(g, list, count, &maps);
+    sg_text_add(g->page->out, "<figcaption>The field <em>");
+    sg_text_escape(g->page->out, field);
+    sg_text_add(g->page->out, count > 1 ? "</em>, all on one colour range." : "</em>.");
+    end_figure(g);
+}
+
+static void error_maps(const gallery *g, const char *field)
+{
+    picture list[SOURCES_MOST];
+    size_t count = error_pictures(g, field, list);
+    double low = 0, high = 0, most = 0;
+    for (size_t p = 0; p < count; p++)
+        include_range(list[p].values, g->grid.count, &low, &high);
+    double largest = fmax(-low, high), range = largest;
+    for (size_t p = 0; p < count && largest > 0; p++)
+        most = fmax(most, size_quantile(list[p].values, g->grid.count, largest, 0.995));
+    bool cut = largest > 0 && most < 0.4 * largest;
+    if (cut)
+        range = most;
+    if (count == 0)
+        return;
+    char description[LABEL], label[LABEL];
+    (void)snprintf(description, sizeof description, "Maps of the error of %.80s", field);
+    (void)snprintf(label, sizeof label, "error of %.60s", field);
+    sg_maps maps = {.shade = SG_SHADE_ERROR,
+                    .low = range > 0 ? -range : -1,
+                    .high = range > 0 ? range : 1,
+                    .label = label,
+                    .description = description};
+    begin_figure(g);
+    draw_maps(g, list, count, &maps);
+    sg_text_add(g->page->out, "<figcaption>Prediction minus reference of <em>");
+    sg_text_escape(g->page->out, field);
+    sg_text_add(g->page->out, "</em>, centred on zero");
+    if (cut) {
+        sg_text_add(g->page->out, "; colours end at the 99.5th percentile, the largest error is ");
+        sg_text_number(g->page->out, largest);
+    }
+    sg_text_add(g->page->out, ".");
+    end_figure(g);
+}
+
+static void residual_maps(const gallery *g, const char *equation)
+{
+    picture list[SOURCES_MOST];
+    size_t count = residual_pictures(g, equation, list);
+    double low = 0, high = 0, least = INFINITY;
+    for (size_t p = 0; p < count; p++)
+        include_range(list[p].values, g->grid.count, &low, &high);
+    double largest = fmax(-low, high);
+    for (size_t p = 0; p < count && largest > 0; p++)
+        least = fmin(least, size_quantile(list[p].values, g->grid.count, largest, 0.02));
+    if (count == 0)
+        return;
+    char description[LABEL], label[LABEL];
+    (void)snprintf(description, sizeof description, "Maps of the residual of %.80s", equation);
+    (void)snprintf(label, sizeof label, "|residual|");
+    sg_maps maps = {.shade = SG_SHADE_LOG,
+                    .low = largest > 0 ? fmin(least, largest / 10) : 0.1,
+                    .high = largest > 0 ? largest : 1,
+                    .label = label,
+                    .description = description};
+    begin_figure(g);
+    draw_maps(g, list, count, &maps);
+    sg_text_add(g->page->out, "<figcaption>Size of the residual of the equation <em>");
+    sg_text_escape(g->page->out, equation);
+    sg_text_add(g->page->out, "</em>, on a logarithmic scale.");
+    end_figure(g);
+}
+
+/* --- curves --- */
+
+/* Lines along coordinate d through all pictures, from element `offset` on. */
+static size_t lines_along(const gallery *g, size_t d, size_t offset, const picture *list,
+                          size_t count, bool sizes, sg_line lines[SOURCES_MOST])
+{
+    size_t n = g->grid.shape[d], made = 0;
+    for (size_t p = 0; p < count; p++) {
+        double *y = sg_page_memory(g->page, n, sizeof *y);
+        if (!y)
+            return made;
+        for (size_t i = 0; i < n; i++) {
+            double value = list[p].values[offset + i * g->grid.stride[d]];
+            y[i] = sizes ? fabs(value) : value;
+        }
+        bool reference = list[p].colour == SG_COLOUR_INK;
+        lines[made++] = (sg_line){.label = list[p].label,
+                                  .colour = list[p].colour,
+                                  .faint = reference,
+                                  .x = g->grid.axes[d],
+                                  .y = y,
+                                  .count = n};
+    }
+    return made;
+}
+
+static void curve(const gallery *g, const picture *list, size_t count, const char *title,
+                  const char *label, bool log_sizes)
+{
+    sg_line lines[SOURCES_MOST];
+    size_t made = lines_along(g, 0, 0, list, count, log_sizes, lines);
+    sg_chart chart = {.title = title,
+                      .x_label = g->grid.names[0],
+                      .y_label = label,
+                      .log_y = log_sizes,
+                      .width = 468,
+                      .height = 270,
+                      .keep_x_range = true,
+                      .lines = lines,
+                      .line_count = made};
+    if (made)
+        sg_chart_draw(g->page->out, &chart);
+}
+
+static void legend_of(const gallery *g, const picture *list, size_t count)
+{
+    sg_line lines[SOURCES_MOST];
+    for (size_t p = 0; p < count; p++)
+        lines[p] = (sg_line){.label = list[p].label,
+                             .colour = list[p].colour,
+                             .faint = list[p].colour == SG_COLOUR_INK};
+    sg_chart_legend(g->page->out, lines, count);
+}
+
+/* For x and t: the field over x at a quarter, half and all of the time. */
+static void cuts(const gallery *g, const char *field)
+{
+    static const double at[CUTS] = {0.25, 0.5, 1};
+    picture list[SOURCES_MOST];
+    size_t count = field_pictures(g, field, list), time = g->grid.time, space = 1 - time;
+    double low = INFINITY, high = -INFINITY;
+    for (size_t p = 0; p < count; p++)
+        include_range(list[p].values, g->grid.count, &low, &high);
+    double room = low < high ? 0.06 * (high - low) : 0;
+    legend_of(g, list, count);
+    sg_text_add(g->page->out, "<div class=\"three\">\n");
+    for (size_t c = 0; c < CUTS; c++) {
+        size_t i = (size_t)lround(at[c] * (double)(g->grid.shape[time] - 1));
+        char title[64];
+        (void)snprintf(title, sizeof title, "t = %.3g", g->grid.axes[time][i]);
+        sg_line lines[SOURCES_MOST];
+        size_t made = lines_along(g, space, i * g->grid.stride[time], list, count, false, lines);
+        sg_chart chart = {.title = title,
+                          .x_label = g->grid.names[space],
+                          .y_label = field,
+                          .width = CUT_WIDTH,
+                          .height = CUT_HEIGHT,
+                          .y_low = low - room,
+                          .y_high = high + room,
+                          .keep_x_range = true,
+                          .lines = lines,
+                          .line_count = made};
+        sg_chart_draw(g->page->out, &chart);
+    }
+    sg_text_add(g->page->out, "</div>\n");
+}
+
+/* --- the two sections --- */
+
+static void show_fields(const gallery *g)
+{
+    picture list[SOURCES_MOST];
+    if (g->grid.rank == 1) {
+        legend_of(g, list, field_pictures(g, g->fields[0], list));
+        sg_text_add(g->page->out, "<div class=\"two\">\n");
+    }
+    for (size_t f = 0; f < g->field_count; f++) {
+        if (g->grid.rank == 1) {
+            size_t count = field_pictures(g, g->fields[f], list);
+            curve(g, list, count, g->fields[f], g->fields[f], false);
+            continue;
+        }
+        field_maps(g, g->fields[f]);
+        if (g->grid.rank == 2 && g->grid.time < 2)
+            cuts(g, g->fields[f]);
+    }
+    if (g->grid.rank == 1)
+        sg_text_add(g->page->out, "</div>\n");
+}
+
+static void show_error_curves(const gallery *g)
+{
+    picture list[SOURCES_MOST];
+    char title[LABEL];
+    sg_text_add(g->page->out, "<div class=\"two\">\n");
+    for (size_t f = 0; f < g->field_count; f++) {
+        size_t count = error_pictures(g, g->fields[f], list);
+        (void)snprintf(title, sizeof title, "Prediction minus reference of %.80s", g->fields[f]);
+        curve(g, list, count, title, "error", false);
+    }
+    for (size_t e = 0; e < g->equation_count; e++) {
+        size_t count = residual_pictures(g, g->equations[e], list);
+        (void)snprintf(title, sizeof title, "Size of the residual of %.80s", g->equations[e]);
+        curve(g, list, count, title, "|residual|", true);
+    }
+    sg_text_add(g->page->out, "</div>\n");
+}
+
+static void show_errors(const gallery *g)
+{
+    if (!reference_of(g, g->fields[0]))
+        sg_text_add(g->page->out, "<p class=\"soft\">There is no reference solution; the residuals "
+                                  "say how well the equations hold.</p>\n");
+    if (g->grid.rank == 1) {
+        show_error_curves(g);
+        return;
+    }
+    for (size_t f = 0; f < g->field_count; f++)
+        error_maps(g, g->fields[f]);
+    for (size_t e = 0; e < g->equation_count; e++)
+        residual_maps(g, g->equations[e]);
+}
+
+static void say_why_nothing(sg_page *page)
+{
+    sg_text_add(page->out, "<p class=\"none\">No field to show");
+    for (size_t r = 0; r < page->runs->run_count; r++)
+        if (page->runs->runs[r].field_note) {
+            sg_text_add(page->out, ": ");
+            sg_text_escape(page->out, page->runs->runs[r].field_note);
+            break;
+        }
+    sg_text_add(page->out, ".</p>\n</section>\n");
+}
+
+void sg_page_solution(sg_page *page)
+{
+    gallery *g = sg_page_memory(page, 1, sizeof *g);
+    if (!g)
+        return;
+    g->page = page;
+    sg_text_add(page->out, "<section id=\"solution\">\n<h2>The solution</h2>\n");
+    find_runs(g);
+    if (g->run_count)
+        find_items(g);
+    if (g->field_count == 0) {
+        say_why_nothing(page);
+        return;
+    }
+    if (g->grid.rank > 1) {
+        const double *guide = reference_of(g, g->fields[0]);
+        sg_view_choose(&g->view, &g->grid,
+                       guide ? guide : sg_grid_values(&g->grid, g->runs[0], g->fields[0], ""));
+    }
+    if (page->runs->comparison && page->runs->run_count > page->runs->variant_count)
+        sg_text_add(page->out, "<p class=\"soft\">Of each variant, its first seed.</p>\n");
+    show_fields(g);
+    sg_text_add(page->out, "</section>\n<section id=\"errors\">\n<h2>Where it is wrong</h2>\n");
+    show_errors(g);
+    sg_text_add(page->out, "</section>\n");
+}

@@ -1,0 +1,11 @@
+/* The summary of runs that are already in memory. */
+#ifndef SG_REPORT_SUMMARY_H
+#define SG_REPORT_SUMMARY_H
+
+#include "report/report.h"
+#include "report/runs.h"
+
+/* *out is always safe to release. */
+SG_CHECKED sg_status sg_summary_make(sg_report_summary *out, const sg_runs *runs);
+
+#endif
