@@ -19,3 +19,12 @@ install(FILES ${PROJECT_BINARY_DIR}/stablegrad-config.cmake
 file(RELATIVE_PATH SG_PC_TO_PREFIX /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 configure_file(cmake/stablegrad.pc.in ${PROJECT_BINARY_DIR}/stablegrad.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/stablegrad.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(TARGET stablegrad-program)
+    install(TARGETS stablegrad-program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(DIRECTORY problems DESTINATION ${CMAKE_INSTALL_DATADIR}/stablegrad)
+    install(FILES ${PROJECT_BINARY_DIR}/cli/stablegrad.man DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
+            RENAME stablegrad.1)
+    install(FILES ${PROJECT_BINARY_DIR}/cli/stablegrad.completion
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME stablegrad)
+endif()

@@ -1,0 +1,294 @@
+/* stablegrad compare FILE: the baseline and StableGrad from the same start on the same points. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "pinn/diagnostic.h"
+#include "report/report.h"
+#include "training.h"
+
+enum { MOST_VARIANTS = 8, MOST_SEEDS = 99 };
+
+const char compare_details[] =
+    "Every variant starts from the same weights and sees the same points. --variants takes a "
+    "list:\n"
+    "\n"
+    "  adamw                            the problem's optimizer alone, the baseline\n"
+    "  stablegrad                       with StableGrad as the problem says\n"
+    "  output, residual, norm, inner    with StableGrad and that reference scale\n"
+    "  sign                             gradients replaced by their signs\n"
+    "\n"
+    "  stablegrad compare burgers3d\n"
+    "  stablegrad compare poisson --seeds 3 --variants adamw,output,residual,norm\n";
+
+/* A variant is the problem with two values set. */
+typedef struct variant {
+    const char *name;
+    const char *sets[2];
+    size_t set_count;
+} variant;
+
+static const variant known[] = {
+    {"adamw", {"training.stablegrad.method=none"}, 1},
+    {"stablegrad", {"training.stablegrad.method=stablegrad"}, 1},
+    {"output",
+     {"training.stablegrad.method=stablegrad", "training.stablegrad.reference=output"},
+     2},
+    {"residual",
+     {"training.stablegrad.method=stablegrad", "training.stablegrad.reference=residual"},
+     2},
+    {"norm", {"training.stablegrad.method=stablegrad", "training.stablegrad.reference=norm"}, 2},
+    {"inner", {"training.stablegrad.method=stablegrad", "training.stablegrad.reference=inner"}, 2},
+    {"sign", {"training.stablegrad.method=sign"}, 1},
+};
+static const size_t known_count = sizeof known / sizeof known[0];
+
+typedef struct comparison {
+    const cli_arguments *arguments;
+    char problem_path[SG_PATH_SIZE];
+    char folder[SG_PATH_SIZE];
+    const variant *variants[MOST_VARIANTS];
+    char labels[MOST_VARIANTS][64];
+    size_t variant_count;
+    int64_t first_seed;
+    sg_pool *pool;
+    sg_isa isa;
+} comparison;
+
+static const variant *find_variant(const char *name, size_t length)
+{
+    sg_nearest nearest;
+    sg_nearest_begin(&nearest, name, length);
+    for (size_t i = 0; i < known_count; i++) {
+        if (strlen(known[i].name) == length && strncmp(known[i].name, name, length) == 0)
+            return &known[i];
+        sg_nearest_offer(&nearest, known[i].name);
+    }
+    complain("there is no variant '%.*s'", (int)length, name);
+    if (nearest.best[0])
+        fprintf(stderr, "did you mean '%s'?  ", nearest.best);
+    fprintf(stderr, "variants: adamw, stablegrad, output, residual, norm, inner, sign\n");
+    return NULL;
+}
+
+static bool read_variants(comparison *c, const char *list)
+{
+    for (const char *at = list; *at;) {
+        size_t length = strcspn(at, ",");
+        const variant *found = find_variant(at, length);
+        if (!found)
+            return false;
+        for (size_t i = 0; i < c->variant_count; i++)
+            if (c->variants[i] == found) {
+                complain("variant '%s' is listed twice", found->name);
+                return false;
+            }
+        if (c->variant_count == MOST_VARIANTS) {
+            complain("more than %d variants", MOST_VARIANTS);
+            return false;
+        }
+        c->variants[c->variant_count++] = found;
+        at += length + (at[length] == ',');
+    }
+    if (c->variant_count == 0)
+        complain("--variants is empty");
+    return c->variant_count > 0;
+}
+
+/* "adamw", or with several seeds "adamw-1". */
+static void run_name(const comparison *c, size_t v, int64_t k, char *name, size_t size)
+{
+    if (c->arguments->seeds == 1)
+        snprintf(name, size, "%s", c->variants[v]->name);
+    else
+        snprintf(name, size, "%s-%" PRId64, c->variants[v]->name, k + 1);
+}
+
+static int train_variant(comparison *c, size_t v, int64_t k)
+{
+    char name[64], folder[SG_PATH_SIZE], seed[64];
+    int code;
+    sg_message message;
+    const char *sets[3] = {c->variants[v]->sets[0], c->variants[v]->sets[1], NULL};
+    size_t count = c->variants[v]->set_count;
+    snprintf(seed, sizeof seed, "training.seed=%" PRId64, c->first_seed + k);
+    sets[count++] = seed;
+    run_name(c, v, k, name, sizeof name);
+    sg_problem *problem = open_problem(c->arguments, c->problem_path, sets, count, &code);
+    if (!problem)
+        return code;
+    sg_status status = sg_run_path(folder, c->folder, name);
+    if (status == SG_OK)
+        status = sg_run_create_at(folder, &message);
+    if (status != SG_OK) {
+        complain("%s", message.text);
+        sg_problem_destroy(problem);
+        return exit_code_of(status);
+    }
+    describe_method(problem, c->labels[v], sizeof c->labels[v]);
+    training t = {c->arguments,         problem, c->pool, c->isa, folder, false,
+                  c->variants[v]->name, name};
+    if (v == 0 && k == 0)
+        print_heading(&t);
+    code = train_and_tell(&t, NULL);
+    sg_problem_destroy(problem);
+    return code;
+}
+
+static sg_status write_index(const comparison *c, const char *name, sg_message *message)
+{
+    json_t *object = json_object(), *variants = json_array();
+    for (size_t v = 0; v < c->variant_count; v++) {
+        json_t *entry = json_object(), *runs = json_array();
+        for (int64_t k = 0; k < c->arguments->seeds; k++) {
+            char run[64];
+            run_name(c, v, k, run, sizeof run);
+            json_array_append_new(runs, json_string(run));
+        }
+        json_object_set_new(entry, "name", json_string(c->variants[v]->name));
+        json_object_set_new(entry, "label", json_string(c->labels[v]));
+        json_object_set_new(entry, "runs", runs);
+        json_array_append_new(variants, entry);
+    }
+    json_object_set_new(object, "name", json_string(name));
+    json_object_set_new(object, "variants", variants);
+    return sg_json_write(c->folder, "compare.json", object, message);
+}
+
+/* ---- The table ---------------------------------------------------------------------------- */
+
+static void print_cell(const sg_statistic *s, const char *format)
+{
+    char text[64] = "-";
+    if (s->count > 0 && isfinite(s->mean)) {
+        snprintf(text, sizeof text, format, s->mean);
+        if (s->count > 1 && isfinite(s->spread)) {
+            size_t used = strlen(text);
+            snprintf(text + used, sizeof text - used, " +- %.0e", s->spread);
+        }
+    } else if (s->count > 0) {
+        snprintf(text, sizeof text, "not finite");
+    }
+    printf("  %-16s", text);
+}
+
+static void print_row(const sg_report_summary *summary, const char *title, size_t offset,
+                      const char *format, bool ratio)
+{
+    const sg_statistic *base = (const void *)((const char *)&summary->variants[0] + offset);
+    if (base->count == 0)
+        return;
+    printf("%-18s", title);
+    for (size_t v = 0; v < summary->count; v++)
+        print_cell((const void *)((const char *)&summary->variants[v] + offset), format);
+    if (ratio && summary->count == 2) {
+        const sg_statistic *other = (const void *)((const char *)&summary->variants[1] + offset);
+        double r = base->mean / other->mean;
+        if (isfinite(r) && r >= 1)
+            printf("  %.1f x lower", r);
+        else if (isfinite(r) && r > 0)
+            printf("  %.1f x higher", 1 / r);
+    }
+    printf("\n");
+}
+
+static void print_table(const comparison *c)
+{
+    char message[SG_MESSAGE_SIZE];
+    sg_report_summary summary;
+    if (sg_report_summarise(&summary, c->folder, NULL, message, sizeof message) != SG_OK) {
+        complain("%s", message);
+        sg_report_summary_release(&summary);
+        return;
+    }
+    printf("\n%-18s", "");
+    for (size_t v = 0; v < summary.count; v++)
+        printf("  %-16s", summary.variants[v].name);
+    printf("\n");
+    print_row(&summary, "validation loss", offsetof(sg_report_variant, validation), "%.2e", true);
+    print_row(&summary, "relative L2 error", offsetof(sg_report_variant, relative_l2), "%.2e",
+              true);
+    print_row(&summary, "largest error", offsetof(sg_report_variant, max_error), "%.2e", true);
+    print_row(&summary, "seconds", offsetof(sg_report_variant, seconds), "%.1f", false);
+    for (size_t v = 1; v < summary.count; v++) {
+        const sg_report_variant *it = &summary.variants[v], *base = &summary.variants[0];
+        if (it->reached.count == it->runs && it->reached.mean > 0)
+            printf("\n%s reaches %.2e, where %s ends, at step %.0f: %.1f x sooner", it->name,
+                   base->validation.mean, base->name, it->reached.mean,
+                   base->steps.mean / it->reached.mean);
+    }
+    printf("\n\nreport  %s/report.html\nnext    stablegrad new my-problem.yaml\n", c->folder);
+    sg_report_summary_release(&summary);
+}
+
+/* ---- The command -------------------------------------------------------------------------- */
+
+/* Reads the problem once for its name and seed, and makes the folder. */
+static int prepare(comparison *c, char *name, size_t size)
+{
+    int code;
+    sg_message message;
+    find_problem(c->arguments->operands[0], c->problem_path);
+    sg_problem *problem = open_problem(c->arguments, c->problem_path, NULL, 0, &code);
+    if (!problem)
+        return code;
+    snprintf(name, size, "%s", problem->settings.name);
+    c->first_seed = problem->settings.training.seed;
+    sg_problem_destroy(problem);
+    sg_status status;
+    if (c->arguments->out) {
+        snprintf(c->folder, sizeof c->folder, "%s", c->arguments->out);
+        status = sg_run_create_at(c->folder, &message);
+    } else {
+        status = sg_run_create(c->folder, "runs", name, &message);
+    }
+    if (status != SG_OK)
+        complain("%s", message.text);
+    return exit_code_of(status);
+}
+
+static int compare(comparison *c)
+{
+    char name[256];
+    int code = prepare(c, name, sizeof name), worst = EXIT_DONE;
+    sg_message message;
+    /* A variant that fails numerically is a result; only an interruption ends the comparison. */
+    for (size_t v = 0; v < c->variant_count && code != EXIT_BAD_INPUT; v++)
+        for (int64_t k = 0; k < c->arguments->seeds; k++) {
+            code = train_variant(c, v, k);
+            worst = code > worst ? code : worst;
+            if (code == EXIT_INTERRUPTED || code == EXIT_BAD_INPUT)
+                return code;
+        }
+    if (worst != EXIT_DONE && code == EXIT_BAD_INPUT)
+        return code;
+    if (write_index(c, name, &message) != SG_OK) {
+        complain("%s", message.text);
+        return EXIT_RUN_FAILED;
+    }
+    bool reported = write_report(c->folder);
+    if (!c->arguments->quiet && !c->arguments->json)
+        print_table(c);
+    return reported ? worst : EXIT_RUN_FAILED;
+}
+
+int run_compare(const cli_arguments *arguments)
+{
+    comparison c = {.arguments = arguments};
+    if (arguments->seeds < 1 || arguments->seeds > MOST_SEEDS) {
+        complain("--seeds takes a number from 1 to %d", MOST_SEEDS);
+        return EXIT_BAD_INPUT;
+    }
+    if (!read_variants(&c, arguments->variants ? arguments->variants : "adamw,stablegrad") ||
+        !read_isa(arguments, &c.isa))
+        return EXIT_BAD_INPUT;
+    c.pool = open_pool(arguments);
+    if (!c.pool)
+        return EXIT_RUN_FAILED;
+    watch_signals();
+    int code = compare(&c);
+    sg_pool_destroy(c.pool);
+    return code;
+}

@@ -1,0 +1,39 @@
+/* stablegrad eval RUN: values at points or on a grid, as CSV on the output or in a file. */
+#include <string.h>
+
+#include "base/csv.h"
+#include "commands.h"
+#include "solution.h"
+#include "solution_files.h"
+
+const char eval_details[] =
+    "RUN is the folder of a run, or a .safetensors file together with --problem. The result goes "
+    "to\n"
+    "the output as CSV, or to --out (.csv, .npz). Quantities may be any expression of the fields,\n"
+    "their derivatives and the coordinates.\n"
+    "\n"
+    "  stablegrad eval runs/heat-0001 --grid 101x51 --fields u,u_x > u.csv\n"
+    "  stablegrad eval weights.safetensors --problem heat.yaml --points at.csv --residuals\n";
+
+static sg_status to_output(void *context, const char *text, size_t size)
+{
+    return fwrite(text, 1, size, context) == size ? SG_OK : SG_ERROR_IO;
+}
+
+int run_eval(const cli_arguments *arguments)
+{
+    solution s;
+    int code = open_solution(&s, arguments, false);
+    if (code == EXIT_DONE && arguments->out) {
+        code = write_solution(&s, arguments->out);
+    } else if (code == EXIT_DONE) {
+        sg_status status = sg_csv_emit(to_output, stdout, s.column_count, s.names,
+                                       (const double *const *)s.columns, s.places.count);
+        if (status != SG_OK || fflush(stdout) != 0) {
+            complain("the output could not be written");
+            code = EXIT_RUN_FAILED;
+        }
+    }
+    close_solution(&s);
+    return code;
+}

@@ -1,0 +1,65 @@
+/* stablegrad new FILE: a commented problem that runs as it is. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "commands.h"
+
+static const char start[] =
+    "# The heat equation on a rod: u_t = k u_xx, ends kept at zero, one sine wave at the start.\n"
+    "#\n"
+    "#     stablegrad check FILE      the plan, the cost, and whether the reference solves it\n"
+    "#     stablegrad train FILE      solve it; results go to runs/\n"
+    "#\n"
+    "# Only coordinates, fields and equations are needed; everything else has a default, and any\n"
+    "# value can be set on the command line: --set training.steps=5000\n"
+    "name: heat\n"
+    "\n"
+    "coordinates: {x: [0, 1], t: [0, 1]} # a box: each with its range\n"
+    "fields: [u]                         # what the network gives; several for a system\n"
+    "constants: {k: 0.1}                 # names for the expressions below\n"
+    "\n"
+    "# Each equation is an expression that should be zero, or two sides with '='. Derivatives are\n"
+    "# written by subscript: u_t, u_xx, u_xy; lap(u) is the Laplacian in the space coordinates.\n"
+    "equations:\n"
+    "  heat: u_t = k*u_xx\n"
+    "\n"
+    "# Where a field is prescribed: `at` names faces, joined by '|'. The other side of each field "
+    "may\n"
+    "# be any expression of the coordinates. `weight` is the term's weight in the loss.\n"
+    "conditions:\n"
+    "  initial: {at: t = 0, u: sin(pi*x), points: 256, weight: 10}\n"
+    "  ends: {at: x = 0 | x = 1, u: 0, points: 256, weight: 10}\n"
+    "\n"
+    "points: 2048 # in the domain, fresh every step\n"
+    "\n"
+    "# The exact solution, if there is one: errors are measured against it.\n"
+    "reference:\n"
+    "  u: exp(-k*pi^2*t)*sin(pi*x)\n"
+    "\n"
+    "network: {hidden: 4 x 32, activation: tanh}\n"
+    "\n"
+    "training:\n"
+    "  optimizer: {name: adamw, rate: 2e-3, decay: 0}\n"
+    "  schedule: cosine\n"
+    "  steps: 3000\n"
+    "  stablegrad: {until: half} # the method, in the first half of the steps\n";
+
+int run_new(const cli_arguments *arguments)
+{
+    const char *path = arguments->operands[0];
+    if (!arguments->force && access(path, F_OK) == 0) {
+        complain("%s exists already; --force overwrites it", path);
+        return EXIT_BAD_INPUT;
+    }
+    char message[512];
+    if (sg_file_write(path, start, strlen(start), NULL, message, sizeof message) != SG_OK) {
+        complain("%s", message);
+        return EXIT_RUN_FAILED;
+    }
+    if (!arguments->quiet)
+        printf("wrote %s\nnext  stablegrad check %s\n      stablegrad train %s\n", path, path,
+               path);
+    return EXIT_DONE;
+}

@@ -1,0 +1,135 @@
+/* stablegrad train FILE: solve one problem. */
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "commands.h"
+#include "training.h"
+
+const char train_details[] =
+    "FILE is a problem file, the name of a shipped problem (see stablegrad list), or with "
+    "--resume\n"
+    "also the folder of a run. Results go to runs/NAME-NNNN, or to --out.\n"
+    "\n"
+    "  stablegrad train burgers --set network.hidden=12x64 --set training.steps=5000\n"
+    "  stablegrad train runs/burgers-0001 --resume --set training.steps=80000\n";
+
+/* The folder to resume: the operand itself, --out, or the newest run of the problem. */
+static bool find_run(const cli_arguments *arguments, char folder[SG_PATH_SIZE])
+{
+    struct stat info;
+    const char *operand = arguments->operands[0];
+    if (arguments->out || (stat(operand, &info) == 0 && S_ISDIR(info.st_mode))) {
+        snprintf(folder, SG_PATH_SIZE, "%s", arguments->out ? arguments->out : operand);
+        return true;
+    }
+    char path[SG_PATH_SIZE];
+    int code;
+    sg_message message;
+    find_problem(operand, path);
+    sg_problem *problem = open_problem(arguments, path, NULL, 0, &code);
+    if (!problem)
+        return false;
+    sg_status status = sg_run_newest(folder, "runs", problem->settings.name, &message);
+    if (status != SG_OK)
+        complain("%s", message.text);
+    sg_problem_destroy(problem);
+    return status == SG_OK;
+}
+
+/* Says so when there is nothing left to do. */
+static bool is_complete(const char *folder, const sg_problem *problem)
+{
+    char path[SG_PATH_SIZE];
+    json_t *record = NULL;
+    if (sg_run_path(path, folder, "run.json") == SG_OK)
+        record = json_load_file(path, 0, NULL);
+    int64_t done = json_integer_value(json_object_get(record, "steps_done"));
+    json_decref(record);
+    int64_t steps = problem->settings.training.steps;
+    if (done < steps)
+        return false;
+    const char *name = strrchr(folder, '/') ? strrchr(folder, '/') + 1 : folder;
+    printf("%s is complete (%" PRId64 " of %" PRId64
+           " steps). To train further: --set training.steps=%" PRId64 "\n",
+           name, done, steps, steps + steps * 3 / 5);
+    return true;
+}
+
+static int resume_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
+{
+    char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
+    int code = EXIT_BAD_INPUT;
+    if (!find_run(arguments, folder) || sg_run_path(path, folder, "problem.yaml") != SG_OK)
+        return EXIT_BAD_INPUT;
+    sg_problem *problem = open_problem(arguments, path, NULL, 0, &code);
+    if (!problem)
+        return code;
+    training t = {arguments, problem, pool, isa, folder, true, "train", "train"};
+    code = EXIT_DONE;
+    if (!is_complete(folder, problem)) {
+        print_heading(&t);
+        code = train_and_tell(&t, NULL);
+        if (write_report(folder) && !arguments->quiet && !arguments->json)
+            printf("\nreport  %s/report.html\n", folder);
+    }
+    sg_problem_destroy(problem);
+    return code;
+}
+
+static void print_result(const sg_train_result *result, const char *folder)
+{
+    printf("\n");
+    if (result->evaluated)
+        printf("validation loss     %.2e\n", result->validation_loss);
+    if (result->has_error)
+        printf("relative L2 error   %.2e\nlargest error       %.2e\n", result->relative_l2,
+               result->largest);
+    printf("\nreport  %s/report.html\n", folder);
+}
+
+static int new_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
+{
+    char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
+    int code;
+    sg_message message;
+    find_problem(arguments->operands[0], path);
+    sg_problem *problem = open_problem(arguments, path, NULL, 0, &code);
+    if (!problem)
+        return code;
+    sg_status status;
+    if (arguments->out) {
+        snprintf(folder, sizeof folder, "%s", arguments->out);
+        status = sg_run_create_at(folder, &message);
+    } else {
+        status = sg_run_create(folder, "runs", problem->settings.name, &message);
+    }
+    if (status != SG_OK) {
+        complain("%s", message.text);
+        sg_problem_destroy(problem);
+        return exit_code_of(status);
+    }
+    sg_train_result result;
+    training t = {arguments, problem, pool, isa, folder, false, "train", "train"};
+    print_heading(&t);
+    code = train_and_tell(&t, &result);
+    bool reported = write_report(folder);
+    if (code == EXIT_DONE && reported && !arguments->quiet && !arguments->json)
+        print_result(&result, folder);
+    sg_problem_destroy(problem);
+    return code;
+}
+
+int run_train(const cli_arguments *arguments)
+{
+    sg_isa isa;
+    if (!read_isa(arguments, &isa))
+        return EXIT_BAD_INPUT;
+    sg_pool *pool = open_pool(arguments);
+    if (!pool)
+        return EXIT_RUN_FAILED;
+    watch_signals();
+    int code = arguments->resume ? resume_run(arguments, pool, isa) : new_run(arguments, pool, isa);
+    sg_pool_destroy(pool);
+    return code;
+}

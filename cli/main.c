@@ -1,0 +1,93 @@
+/* The program: stablegrad COMMAND ... Each command is one file; arguments.c reads the line. */
+#include <string.h>
+
+#include "arguments.h"
+#include "commands.h"
+#include "generate.h"
+#include "pinn/diagnostic.h"
+#include "session.h"
+#include "stablegrad/version.h"
+
+const cli_command commands[] = {
+    {"train", "FILE", 1, 1, "set threads seed out resume isa quiet json",
+     "Train a network to solve the problem in FILE", train_details, run_train},
+    {"compare", "FILE", 1, 1, "set threads seed seeds variants out isa quiet json",
+     "Train with and without StableGrad from the same start", compare_details, run_compare},
+    {"eval", "RUN", 1, 1, "problem grid points fields residuals precision best out threads isa",
+     "Evaluate a trained network at points or on a grid", eval_details, run_eval},
+    {"export", "RUN FILE", 2, 2, "problem grid fields residuals precision best threads isa force",
+     "Write the solution as .npz, .csv or .vti", export_details, run_export},
+    {"check", "FILE", 1, 1, "set threads json",
+     "Check a problem: plan, cost, and whether its reference solves it", NULL, run_check},
+    {"report", "RUN", 1, 1, "quiet", "Write the report of a run or a comparison again", NULL,
+     run_report},
+    {"new", "FILE", 1, 1, "force quiet", "Write a commented problem to start from", NULL, run_new},
+    {"list", "", 0, 0, "json", "List the shipped problems and the runs in this folder", NULL,
+     run_list},
+    {"help", "[COMMAND]", 0, 1, "", "Help for the program or a command", NULL, run_help},
+};
+const size_t command_count = sizeof commands / sizeof commands[0];
+
+int run_help(const cli_arguments *arguments)
+{
+    if (arguments->operand_count == 0) {
+        print_overview(stdout);
+        return EXIT_DONE;
+    }
+    if (strcmp(arguments->operands[0], "man") == 0) {
+        print_manual(stdout);
+        return EXIT_DONE;
+    }
+    if (strcmp(arguments->operands[0], "completion") == 0) {
+        print_completion(stdout);
+        return EXIT_DONE;
+    }
+    const cli_command *command = find_command(arguments->operands[0]);
+    if (!command) {
+        complain("there is no command '%s'", arguments->operands[0]);
+        return EXIT_BAD_INPUT;
+    }
+    print_help(command, stdout);
+    return EXIT_DONE;
+}
+
+static int complain_about_command(const char *name)
+{
+    sg_nearest nearest;
+    complain("there is no command '%s'", name);
+    sg_nearest_begin(&nearest, name, strlen(name));
+    for (size_t i = 0; i < command_count; i++)
+        sg_nearest_offer(&nearest, commands[i].name);
+    if (nearest.best[0])
+        fprintf(stderr, "did you mean '%s'?  ", nearest.best);
+    fprintf(stderr, "see: stablegrad --help\n");
+    return EXIT_BAD_INPUT;
+}
+
+int main(int argc, char **argv)
+{
+    cli_arguments arguments;
+    if (argc < 2) {
+        print_overview(stderr);
+        return EXIT_BAD_INPUT;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_overview(stdout);
+        return EXIT_DONE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("stablegrad %s\n", sg_version());
+        return EXIT_DONE;
+    }
+    const cli_command *command = find_command(argv[1]);
+    if (!command)
+        return complain_about_command(argv[1]);
+    if (!read_arguments(command, argc, argv, &arguments))
+        return EXIT_BAD_INPUT;
+    if (arguments.help) {
+        print_help(command, stdout);
+        return EXIT_DONE;
+    }
+    remember_command(argc, argv);
+    return command->run(&arguments);
+}

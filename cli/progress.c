@@ -1,0 +1,149 @@
+/* The progress line: see progress.h. */
+#include "progress.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BAR = 24, LEAST_WIDTH = 40, LINE_SIZE = 512 };
+
+double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void format_duration(double seconds, char *text, size_t size)
+{
+    long s = lround(seconds);
+    if (s < 100)
+        snprintf(text, size, "%ld s", s);
+    else if (s < 3600)
+        snprintf(text, size, "%ld min %02ld s", s / 60, s % 60);
+    else
+        snprintf(text, size, "%ld h %02ld min", s / 3600, s / 60 % 60);
+}
+
+static int terminal_width(FILE *to)
+{
+    struct winsize size;
+    if (ioctl(fileno(to), TIOCGWINSZ, &size) == 0 && size.ws_col >= LEAST_WIDTH)
+        return size.ws_col;
+    return 80;
+}
+
+void progress_begin(progress *p, FILE *to, bool quiet, const char *label, int64_t first,
+                    int64_t steps)
+{
+    *p = (progress){.to = to, .first = first, .steps = steps, .began = seconds_now()};
+    p->style = quiet ? PROGRESS_NONE : isatty(fileno(to)) ? PROGRESS_LINE : PROGRESS_PLAIN;
+    p->width = terminal_width(to);
+    snprintf(p->label, sizeof p->label, "%s", label);
+}
+
+/* Appends to `line` what fits within `width` columns; what does not fit is left out whole. */
+__attribute__((format(printf, 3, 4))) static bool append(char *line, int width, const char *format,
+                                                         ...)
+{
+    char part[LINE_SIZE];
+    size_t used = strlen(line);
+    va_list list;
+    va_start(list, format);
+    int length = vsnprintf(part, sizeof part, format, list);
+    va_end(list);
+    if (length < 0 || used + (size_t)length > (size_t)width || used + (size_t)length >= LINE_SIZE)
+        return false;
+    memcpy(line + used, part, (size_t)length + 1);
+    return true;
+}
+
+static void append_bar(char *line, int width, const progress *p, int64_t done)
+{
+    char bar[BAR + 1];
+    int filled = p->steps > 0 ? (int)(BAR * done / p->steps) : BAR;
+    memset(bar, ' ', BAR);
+    memset(bar, '=', (size_t)filled);
+    bar[BAR] = '\0';
+    append(line, width, " [%s]", bar);
+}
+
+static void append_values(char *line, int width, const progress_value *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!append(line, width, "  %s %.1e", values[i].name, values[i].value))
+            return;
+}
+
+/* `last`: the run is over, and the time is what it took. */
+static void compose(const progress *p, char line[LINE_SIZE], int width, int64_t done,
+                    const progress_value *values, size_t count, bool last)
+{
+    double passed = seconds_now() - p->began;
+    double rate = passed > 0 ? (double)(done - p->first) / passed : 0;
+    char time[32];
+    format_duration(last || rate <= 0 ? passed : (double)(p->steps - done) / rate, time,
+                    sizeof time);
+    line[0] = '\0';
+    append(line, width, "%-10s", p->label);
+    if (p->style == PROGRESS_LINE && width >= 72)
+        append_bar(line, width, p, done);
+    append(line, width, " %lld/%lld", (long long)done, (long long)p->steps);
+    append(line, width, rate < 10 ? "  %.1f/s" : "  %.0f/s", rate);
+    append(line, width, "  %s%s", time, last ? "" : " left");
+    append_values(line, width, values, count);
+}
+
+static void erase(progress *p)
+{
+    if (p->drawn)
+        fputs("\r\033[K", p->to);
+    p->drawn = false;
+}
+
+void progress_update(progress *p, int64_t done, const progress_value *values, size_t count)
+{
+    char line[LINE_SIZE];
+    double now = seconds_now();
+    if (p->style == PROGRESS_LINE && now - p->shown >= 0.1) {
+        compose(p, line, p->width - 1, done, values, count, false);
+        fprintf(p->to, "\r%s\033[K", line);
+        fflush(p->to);
+        p->shown = now;
+        p->drawn = true;
+    }
+    int64_t tenth = p->steps > 0 ? 10 * done / p->steps : 10;
+    if (p->style == PROGRESS_PLAIN && tenth > p->tenth && tenth < 10) {
+        p->tenth = tenth;
+        compose(p, line, 200, done, values, count, false);
+        fprintf(p->to, "%s\n", line);
+        fflush(p->to);
+    }
+}
+
+void progress_end(progress *p, int64_t done, const progress_value *values, size_t count)
+{
+    char line[LINE_SIZE];
+    if (p->style == PROGRESS_NONE)
+        return;
+    erase(p);
+    compose(p, line, p->style == PROGRESS_LINE ? p->width - 1 : 200, done, values, count, true);
+    fprintf(p->to, "%s\n", line);
+    fflush(p->to);
+}
+
+void progress_say(progress *p, const char *format, ...)
+{
+    if (p->style == PROGRESS_NONE)
+        return;
+    va_list list;
+    va_start(list, format);
+    erase(p);
+    vfprintf(p->to, format, list);
+    fputc('\n', p->to);
+    fflush(p->to);
+    va_end(list);
+}

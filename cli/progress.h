@@ -1,0 +1,49 @@
+/* The progress of a run: one line rewritten in place on a terminal, a few plain lines elsewhere,
+ * JSON objects with --json, nothing with --quiet. */
+#ifndef SG_CLI_PROGRESS_H
+#define SG_CLI_PROGRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef enum progress_style { PROGRESS_LINE, PROGRESS_PLAIN, PROGRESS_NONE } progress_style;
+
+typedef struct progress {
+    FILE *to;
+    progress_style style;
+    int width;           /* of the terminal */
+    char label[24];      /* what runs: "adamw", "stablegrad" */
+    int64_t first;       /* the step this run started from */
+    int64_t steps;       /* the step it ends at */
+    double began, shown; /* seconds: start, and the last time the line was drawn */
+    int64_t tenth;       /* plain lines: tenths of the run that were told */
+    bool drawn;          /* a line without line break is on the terminal */
+} progress;
+
+/* One value to show, "loss 1.2e-03". */
+typedef struct progress_value {
+    const char *name;
+    double value;
+} progress_value;
+
+/* Chooses the style from `quiet` and what `to` is. */
+void progress_begin(progress *p, FILE *to, bool quiet, const char *label, int64_t first,
+                    int64_t steps);
+
+/* Tells that `done` steps are done; values[0] is always shown, the others as far as they fit. */
+void progress_update(progress *p, int64_t done, const progress_value *values, size_t count);
+
+/* The last line, with the time it took instead of the time left. */
+void progress_end(progress *p, int64_t done, const progress_value *values, size_t count);
+
+/* Says a sentence above the line. */
+__attribute__((format(printf, 2, 3))) void progress_say(progress *p, const char *format, ...);
+
+/* "51 s", "3 min 20 s", "1 h 05 min". */
+void format_duration(double seconds, char *text, size_t size);
+
+double seconds_now(void);
+
+#endif

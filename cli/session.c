@@ -1,0 +1,174 @@
+/* What the commands share: see session.h. */
+#include "session.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { COMMAND_SIZE = 2048, MOST_MORE = 8 };
+
+volatile sig_atomic_t stop_requested;
+static char command_line[COMMAND_SIZE];
+
+static bool is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* Beside an installed program lies ../share/stablegrad/problems; in a build tree the sources'. */
+bool problem_folder(char path[SG_PATH_SIZE])
+{
+    char program[SG_PATH_SIZE];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length > 0) {
+        program[length] = '\0';
+        char *slash = strrchr(program, '/');
+        if (slash) {
+            *slash = '\0';
+            int written = snprintf(path, SG_PATH_SIZE, "%s/../share/stablegrad/problems", program);
+            if (written > 0 && written < SG_PATH_SIZE && is_folder(path))
+                return true;
+        }
+    }
+    snprintf(path, SG_PATH_SIZE, "%s", SG_SOURCE_PROBLEMS);
+    return is_folder(path);
+}
+
+void find_problem(const char *name, char path[SG_PATH_SIZE])
+{
+    char folder[SG_PATH_SIZE];
+    snprintf(path, SG_PATH_SIZE, "%s", name);
+    if (is_file(path) || strchr(name, '/') || !problem_folder(folder))
+        return;
+    char shipped[SG_PATH_SIZE];
+    int length = snprintf(shipped, sizeof shipped, "%s/%s.yaml", folder, name);
+    if (length > 0 && length < SG_PATH_SIZE && is_file(shipped))
+        snprintf(path, SG_PATH_SIZE, "%s", shipped);
+}
+
+sg_problem *open_problem(const cli_arguments *arguments, const char *path, const char *const *more,
+                         size_t count, int *exit_code)
+{
+    const char *overrides[MOST_SETS + MOST_MORE + 1];
+    char seed[64];
+    size_t n = 0;
+    for (size_t i = 0; i < arguments->set_count; i++)
+        overrides[n++] = arguments->sets[i];
+    if (arguments->seed >= 0) {
+        snprintf(seed, sizeof seed, "training.seed=%" PRId64, arguments->seed);
+        overrides[n++] = seed;
+    }
+    for (size_t i = 0; i < count && i < MOST_MORE; i++)
+        overrides[n++] = more[i];
+    sg_problem *problem;
+    sg_diagnostic diagnostic;
+    memset(&diagnostic, 0, sizeof diagnostic);
+    sg_status status = sg_problem_load(&problem, path, overrides, n, NULL, &diagnostic);
+    *exit_code = exit_code_of(status);
+    if (status == SG_OK)
+        return problem;
+    if (diagnostic.message[0]) {
+        char text[2048];
+        sg_diagnostic_format(&diagnostic, text, sizeof text);
+        fputs(text, stderr);
+    } else {
+        complain("%s: %s", path, sg_status_text(status));
+    }
+    return NULL;
+}
+
+int exit_code_of(sg_status status)
+{
+    switch (status) {
+    case SG_OK:
+        return EXIT_DONE;
+    case SG_ERROR_FORMAT:
+    case SG_ERROR_ARGUMENT:
+    case SG_ERROR_STATE:
+    case SG_ERROR_UNSUPPORTED:
+        return EXIT_BAD_INPUT;
+    default:
+        return EXIT_RUN_FAILED;
+    }
+}
+
+sg_pool *open_pool(const cli_arguments *arguments)
+{
+    sg_pool *pool = NULL;
+    int threads = arguments->threads > 1024 ? 1024 : (int)arguments->threads;
+    sg_status status = sg_pool_create(&pool, threads, NULL);
+    if (status != SG_OK)
+        complain("cannot start %d threads: %s", threads, sg_status_text(status));
+    return pool;
+}
+
+bool read_isa(const cli_arguments *arguments, sg_isa *isa)
+{
+    *isa = SG_ISA_AUTO;
+    if (!arguments->isa)
+        return true;
+    for (int i = SG_ISA_AUTO; i <= SG_ISA_AVX512; i++)
+        if (strcmp(arguments->isa, sg_isa_name((sg_isa)i)) == 0) {
+            *isa = (sg_isa)i;
+            if (sg_isa_resolve(*isa) != SG_ISA_AUTO)
+                return true;
+            complain("this processor cannot run --isa %s", arguments->isa);
+            return false;
+        }
+    complain("--isa takes auto, generic, avx2 or avx512, not '%s'", arguments->isa);
+    return false;
+}
+
+static void on_signal(int number)
+{
+    stop_requested = 1;
+    signal(number, SIG_DFL); /* the next one ends the program */
+}
+
+void watch_signals(void)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+void remember_command(int argc, char **argv)
+{
+    size_t used = (size_t)snprintf(command_line, sizeof command_line, "stablegrad");
+    for (int i = 1; i < argc && used < sizeof command_line; i++) {
+        bool plain =
+            argv[i][0] && strcspn(argv[i], " '\"\\$&;|<>()*?[]#~`!\t\n") == strlen(argv[i]);
+        used += (size_t)snprintf(command_line + used, sizeof command_line - used,
+                                 plain ? " %s" : " '%s'", argv[i]);
+    }
+}
+
+const char *command_text(void)
+{
+    return command_line;
+}
+
+void format_thousands(uint64_t value, char *text, size_t size)
+{
+    char digits[32];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, value);
+    size_t used = 0;
+    for (int i = 0; i < length && used + 2 < size; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            text[used++] = ',';
+        text[used++] = digits[i];
+    }
+    if (size > 0)
+        text[used < size ? used : size - 1] = '\0';
+}

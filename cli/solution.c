@@ -1,0 +1,345 @@
+/* A trained network and what to evaluate of it: see solution.h. */
+#include "solution.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/csv.h"
+#include "base/npz.h"
+#include "train/checkpoint.h"
+
+enum { FILE_LIMIT = 1 << 30, DEFAULT_GRID_POINTS = 1 << 20 };
+
+/* ---- Weights and problem ------------------------------------------------------------------ */
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* From a run: its problem and its newest (or best) weights. From weights: --problem. */
+static int find_files(const cli_arguments *arguments, char problem[SG_PATH_SIZE],
+                      char weights[SG_PATH_SIZE])
+{
+    const char *operand = arguments->operands[0];
+    if (!is_folder(operand)) {
+        if (!arguments->problem) {
+            complain(
+                "%s is not the folder of a run; for weights alone say which problem they solve: "
+                "--problem FILE",
+                operand);
+            return EXIT_BAD_INPUT;
+        }
+        snprintf(weights, SG_PATH_SIZE, "%s", operand);
+        find_problem(arguments->problem, problem);
+        return EXIT_DONE;
+    }
+    const char *file = arguments->best ? "best.safetensors" : "last.safetensors";
+    if (sg_run_path(weights, operand, file) != SG_OK ||
+        sg_run_path(problem, operand, "problem.yaml") != SG_OK) {
+        complain("the path %s is too long", operand);
+        return EXIT_BAD_INPUT;
+    }
+    if (arguments->problem)
+        find_problem(arguments->problem, problem);
+    return EXIT_DONE;
+}
+
+static int open_network(solution *s, const char *weights)
+{
+    sg_arena storage;
+    sg_jet_network_config config;
+    sg_message message;
+    sg_arena_init(&storage, &s->problem->allocator);
+    sg_status status = sg_problem_network(s->problem, &storage, &config);
+    if (status == SG_OK)
+        status = sg_jet_network_create(&s->network, &config, NULL);
+    sg_arena_clear(&storage);
+    if (status != SG_OK) {
+        complain("the network cannot be made: %s", sg_status_text(status));
+        return EXIT_RUN_FAILED;
+    }
+    status = sg_weights_load(weights, s->network, NULL, &message);
+    if (status != SG_OK) {
+        complain("%s", message.text);
+        return EXIT_BAD_INPUT;
+    }
+    return EXIT_DONE;
+}
+
+/* ---- What to evaluate --------------------------------------------------------------------- */
+
+static bool add_text(solution *s, const char *text, size_t length)
+{
+    if (s->text_count == MOST_COLUMNS - SG_MOST_COORDINATES) {
+        complain("too many quantities");
+        return false;
+    }
+    char *copy = strndup(text, length);
+    if (!copy) {
+        complain("out of memory");
+        return false;
+    }
+    s->texts[s->text_count++] = copy;
+    return true;
+}
+
+/* A list separated by commas that are not inside parentheses: u,u_x,min(u,0). */
+static bool add_list(solution *s, const char *list)
+{
+    const char *begin = list;
+    int depth = 0;
+    for (const char *c = list;; c++) {
+        depth += (*c == '(') - (*c == ')');
+        if (*c && (*c != ',' || depth > 0))
+            continue;
+        if (c == begin) {
+            complain("--fields '%s' has an empty entry", list);
+            return false;
+        }
+        if (!add_text(s, begin, (size_t)(c - begin)))
+            return false;
+        if (!*c)
+            return true;
+        begin = c + 1;
+    }
+}
+
+static int choose_quantities(solution *s)
+{
+    const sg_names *names = &s->problem->names;
+    sg_diagnostic diagnostic;
+    if (s->arguments->fields && !add_list(s, s->arguments->fields))
+        return EXIT_BAD_INPUT;
+    for (int f = 0; f < names->field_count && !s->arguments->fields; f++)
+        if (!add_text(s, names->fields[f], strlen(names->fields[f])))
+            return EXIT_RUN_FAILED;
+    memset(&diagnostic, 0, sizeof diagnostic);
+    sg_status status = sg_problem_quantities(s->problem, (const char *const *)s->texts,
+                                             s->text_count, &s->quantities, &diagnostic);
+    if (status == SG_OK)
+        return EXIT_DONE;
+    if (diagnostic.message[0]) {
+        char text[2048];
+        sg_diagnostic_format(&diagnostic, text, sizeof text);
+        fputs(text, stderr);
+    } else {
+        complain("%s", sg_status_text(status));
+    }
+    return exit_code_of(status);
+}
+
+/* ---- Where -------------------------------------------------------------------------------- */
+
+/* "101x51", or one number for all. */
+static bool read_grid(const char *text, int coordinates, size_t sizes[SG_MOST_COORDINATES])
+{
+    int count = 0;
+    for (const char *at = text; count < SG_MOST_COORDINATES; at++) {
+        char *end;
+        errno = 0;
+        long value = strtol(at, &end, 10);
+        if (end == at || errno || value < 1 || (*end && *end != 'x'))
+            break;
+        sizes[count++] = (size_t)value;
+        at = end;
+        if (*end)
+            continue;
+        for (int c = 1; count == 1 && c < coordinates; c++)
+            sizes[c] = sizes[0];
+        if (count == 1 || count == coordinates)
+            return true;
+        break;
+    }
+    complain("--grid takes one number or %d joined by x, not '%s'", coordinates, text);
+    return false;
+}
+
+static int choose_grid(solution *s)
+{
+    size_t sizes[SG_MOST_COORDINATES];
+    if (s->arguments->grid) {
+        if (!read_grid(s->arguments->grid, s->problem->names.coordinate_count, sizes))
+            return EXIT_BAD_INPUT;
+        if (sg_grid_make(s->problem, sizes, &s->grid) != SG_OK) {
+            complain("--grid %s has too many points", s->arguments->grid);
+            return EXIT_BAD_INPUT;
+        }
+    } else {
+        sg_grid whole = sg_grid_of_problem(s->problem);
+        s->grid = sg_grid_thinned(&whole, DEFAULT_GRID_POINTS);
+    }
+    s->places = (sg_places){&s->grid, NULL, s->grid.total};
+    return EXIT_DONE;
+}
+
+static int wrong_shape(const solution *s, size_t columns)
+{
+    complain("%s has %zu columns, and the problem has %d coordinates", s->arguments->points,
+             columns, s->problem->names.coordinate_count);
+    return EXIT_BAD_INPUT;
+}
+
+static int read_points_csv(solution *s)
+{
+    char message[SG_MESSAGE_SIZE];
+    sg_csv csv;
+    sg_status status =
+        sg_csv_read(s->arguments->points, FILE_LIMIT, NULL, &csv, message, sizeof message);
+    int code = exit_code_of(status);
+    if (status != SG_OK) {
+        complain("%s", message);
+    } else if (csv.columns != (size_t)s->problem->names.coordinate_count) {
+        code = wrong_shape(s, csv.columns);
+    } else {
+        size_t bytes = csv.rows * csv.columns * sizeof(double);
+        s->points = malloc(bytes ? bytes : 1);
+        if (s->points)
+            memcpy(s->points, csv.values, bytes);
+        s->places = (sg_places){NULL, s->points, csv.rows};
+        code = s->points ? EXIT_DONE : EXIT_RUN_FAILED;
+    }
+    sg_csv_release(&csv);
+    return code;
+}
+
+static int read_points_npz(solution *s)
+{
+    char message[SG_MESSAGE_SIZE];
+    sg_arrays arrays;
+    sg_status status =
+        sg_npz_read(s->arguments->points, FILE_LIMIT, NULL, &arrays, message, sizeof message);
+    int code = exit_code_of(status);
+    if (status != SG_OK) {
+        complain("%s", message);
+    } else if (arrays.count == 0 || arrays.items[0].rank != 2 ||
+               arrays.items[0].shape[1] != (size_t)s->problem->names.coordinate_count) {
+        code = wrong_shape(s, arrays.count && arrays.items[0].rank == 2 ? arrays.items[0].shape[1]
+                                                                        : 1);
+    } else {
+        const sg_array *array = &arrays.items[0];
+        s->points = malloc(array->count ? array->count * sizeof(double) : 1);
+        if (s->points)
+            memcpy(s->points, array->values, array->count * sizeof(double));
+        s->places = (sg_places){NULL, s->points, array->shape[0]};
+        code = s->points ? EXIT_DONE : EXIT_RUN_FAILED;
+    }
+    sg_arrays_release(&arrays);
+    return code;
+}
+
+static int choose_places(solution *s, bool on_grid)
+{
+    const char *path = s->arguments->points;
+    if (on_grid || !path)
+        return choose_grid(s);
+    if (s->arguments->grid) {
+        complain("give --grid or --points, not both");
+        return EXIT_BAD_INPUT;
+    }
+    const char *dot = strrchr(path, '.');
+    bool numpy = dot && (strcmp(dot, ".npz") == 0 || strcmp(dot, ".npy") == 0);
+    return numpy ? read_points_npz(s) : read_points_csv(s);
+}
+
+/* ---- Evaluating --------------------------------------------------------------------------- */
+
+static bool add_column(solution *s, const char *name)
+{
+    double *column = malloc(s->places.count ? s->places.count * sizeof *column : 1);
+    if (!column || s->column_count == MOST_COLUMNS) {
+        free(column);
+        complain("out of memory");
+        return false;
+    }
+    s->names[s->column_count] = name;
+    s->columns[s->column_count++] = column;
+    return true;
+}
+
+static bool fill_coordinates(solution *s)
+{
+    size_t width = (size_t)s->problem->names.coordinate_count;
+    for (size_t c = 0; c < width; c++) {
+        if (!add_column(s, s->problem->names.coordinates[c]))
+            return false;
+        for (size_t i = 0; i < s->places.count; i++) {
+            double point[SG_MOST_COORDINATES];
+            if (s->places.grid)
+                sg_grid_points(&s->grid, i, 1, point);
+            s->columns[c][i] = s->places.grid ? point[c] : s->points[i * width + c];
+        }
+    }
+    return true;
+}
+
+static int evaluate_set(solution *s, const sg_point_set *set, size_t first)
+{
+    sg_status status = sg_quantities_evaluate(s->problem, set, s->network, &s->places,
+                                              s->columns + first, s->pool, NULL);
+    if (status != SG_OK)
+        complain("evaluation failed: %s", sg_status_text(status));
+    return exit_code_of(status);
+}
+
+static int evaluate(solution *s)
+{
+    const sg_point_set *domain = &s->problem->sets[0];
+    if (!fill_coordinates(s))
+        return EXIT_RUN_FAILED;
+    size_t first = s->column_count;
+    for (size_t k = 0; k < s->text_count; k++)
+        if (!add_column(s, s->texts[k]))
+            return EXIT_RUN_FAILED;
+    int code = evaluate_set(s, &s->quantities, first);
+    if (code != EXIT_DONE || !s->arguments->residuals)
+        return code;
+    first = s->column_count;
+    for (int k = 0; k < domain->component_count; k++) {
+        char name[256];
+        snprintf(name, sizeof name, "residual_%s", domain->terms[domain->component_terms[k]].name);
+        if (!add_text(s, name, strlen(name)) || !add_column(s, s->texts[s->text_count - 1]))
+            return EXIT_RUN_FAILED;
+    }
+    return evaluate_set(s, domain, first);
+}
+
+int open_solution(solution *s, const cli_arguments *arguments, bool on_grid)
+{
+    char problem[SG_PATH_SIZE], weights[SG_PATH_SIZE], precision[64];
+    const char *sets[1];
+    size_t set_count = 0;
+    *s = (solution){.arguments = arguments};
+    int code = find_files(arguments, problem, weights);
+    if (code != EXIT_DONE)
+        return code;
+    if (arguments->precision) {
+        snprintf(precision, sizeof precision, "network.precision=%s", arguments->precision);
+        sets[set_count++] = precision;
+    }
+    s->problem = open_problem(arguments, problem, sets, set_count, &code);
+    if (!s->problem)
+        return code;
+    s->pool = open_pool(arguments);
+    code = s->pool ? open_network(s, weights) : EXIT_RUN_FAILED;
+    if (code == EXIT_DONE)
+        code = choose_quantities(s);
+    if (code == EXIT_DONE)
+        code = choose_places(s, on_grid);
+    return code == EXIT_DONE ? evaluate(s) : code;
+}
+
+void close_solution(solution *s)
+{
+    for (size_t k = 0; k < s->column_count; k++)
+        free(s->columns[k]);
+    for (size_t k = 0; k < s->text_count; k++)
+        free(s->texts[k]);
+    free(s->points);
+    sg_jet_network_destroy(s->network);
+    sg_problem_destroy(s->problem);
+    sg_pool_destroy(s->pool);
+}

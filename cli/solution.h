@@ -1,0 +1,31 @@
+/* A trained network and what to evaluate of it: shared by `eval` and `export`. */
+#ifndef SG_CLI_SOLUTION_H
+#define SG_CLI_SOLUTION_H
+
+#include "session.h"
+#include "train/quantities.h"
+
+enum { MOST_COLUMNS = 128 };
+
+typedef struct solution {
+    const cli_arguments *arguments;
+    sg_pool *pool;
+    sg_problem *problem;
+    sg_jet_network *network;
+    char *texts[MOST_COLUMNS]; /* the quantities as typed, and the names of their columns */
+    size_t text_count;
+    sg_point_set quantities;
+    sg_grid grid;
+    double *points; /* (count, coordinates) when they came from a file */
+    sg_places places;
+    double *columns[MOST_COLUMNS]; /* coordinates, then the quantities: (places.count) each */
+    const char *names[MOST_COLUMNS];
+    size_t column_count;
+} solution;
+
+/* Opens the run or the weights in operand 0, and evaluates what the options ask for. Returns an
+ * exit code after saying what is wrong. `on_grid` refuses --points and needs no --grid. */
+int open_solution(solution *s, const cli_arguments *arguments, bool on_grid);
+void close_solution(solution *s);
+
+#endif

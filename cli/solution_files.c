@@ -1,0 +1,107 @@
+/* Evaluated solutions as files: see solution_files.h. */
+#include "solution_files.h"
+
+#include <string.h>
+
+#include "base/csv.h"
+#include "base/npz.h"
+#include "report/vti.h"
+
+static bool ends_in(const char *path, const char *ending)
+{
+    size_t length = strlen(path), end = strlen(ending);
+    return length > end && strcmp(path + length - end, ending) == 0;
+}
+
+bool known_ending(const char *path)
+{
+    if (ends_in(path, ".npz") || ends_in(path, ".csv") || ends_in(path, ".vti"))
+        return true;
+    complain("%s ends in none of .npz, .csv, .vti", path);
+    return false;
+}
+
+static size_t coordinates_of(const solution *s)
+{
+    return (size_t)s->problem->names.coordinate_count;
+}
+
+/* On a grid: axes, then arrays over them. At points: one column each. */
+static sg_status add_arrays(sg_npz *npz, const solution *s, char *message, size_t size)
+{
+    size_t coordinates = coordinates_of(s), rank = s->places.grid ? coordinates : 1;
+    const size_t *shape = s->places.grid ? s->grid.sizes : &s->places.count;
+    sg_status status = SG_OK;
+    for (size_t k = 0; k < s->column_count && status == SG_OK; k++) {
+        if (s->places.grid && k < coordinates) {
+            /* Along its own axis the coordinate's column repeats with the stride of later axes. */
+            size_t stride = 1, n = s->grid.sizes[k];
+            for (size_t c = k + 1; c < coordinates; c++)
+                stride *= s->grid.sizes[c];
+            for (size_t i = 0; i < n; i++)
+                s->columns[k][i] = s->columns[k][i * stride];
+            status =
+                sg_npz_add(npz, s->names[k], SG_ARRAY_FLOAT64, 1, &n, s->columns[k], message, size);
+        } else {
+            status = sg_npz_add(npz, s->names[k], SG_ARRAY_FLOAT64, rank, shape, s->columns[k],
+                                message, size);
+        }
+    }
+    return status;
+}
+
+static sg_status write_npz(const solution *s, const char *path, char *message, size_t size)
+{
+    sg_npz *npz;
+    sg_status status = sg_npz_create(&npz, path, NULL, message, size);
+    if (status != SG_OK)
+        return status;
+    status = add_arrays(npz, s, message, size);
+    if (status == SG_OK)
+        return sg_npz_commit(npz, message, size);
+    sg_npz_abandon(npz);
+    return status;
+}
+
+static sg_status write_vti(const solution *s, const char *path, char *message, size_t size)
+{
+    size_t coordinates = coordinates_of(s);
+    sg_vti_grid grid = {.rank = coordinates};
+    sg_vti_field fields[MOST_COLUMNS];
+    if (!s->places.grid) {
+        snprintf(message, size, "%s: image data needs a grid, not points", path);
+        return SG_ERROR_ARGUMENT;
+    }
+    for (size_t c = 0; c < coordinates; c++) {
+        size_t stride = 1;
+        for (size_t d = c + 1; d < coordinates; d++)
+            stride *= s->grid.sizes[d];
+        for (size_t i = 0; i < s->grid.sizes[c]; i++)
+            s->columns[c][i] = s->columns[c][i * stride];
+        grid.names[c] = s->names[c];
+        grid.axes[c] = s->columns[c];
+        grid.shape[c] = s->grid.sizes[c];
+    }
+    size_t count = s->column_count - coordinates;
+    for (size_t k = 0; k < count; k++)
+        fields[k] = (sg_vti_field){s->names[coordinates + k], s->columns[coordinates + k]};
+    return sg_vti_write(path, &grid, fields, count, NULL, message, size);
+}
+
+int write_solution(const solution *s, const char *path)
+{
+    char message[SG_MESSAGE_SIZE] = "";
+    sg_status status;
+    if (!known_ending(path))
+        return EXIT_BAD_INPUT;
+    if (ends_in(path, ".npz"))
+        status = write_npz(s, path, message, sizeof message);
+    else if (ends_in(path, ".vti"))
+        status = write_vti(s, path, message, sizeof message);
+    else
+        status = sg_csv_write(path, s->column_count, s->names, (const double *const *)s->columns,
+                              s->places.count, NULL, message, sizeof message);
+    if (status != SG_OK)
+        complain("%s", message[0] ? message : sg_status_text(status));
+    return exit_code_of(status);
+}

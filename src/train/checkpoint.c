@@ -1,0 +1,263 @@
+/* Checkpoints: see checkpoint.h. */
+#include "train/checkpoint.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/params.h"
+#include "base/safetensors.h"
+
+enum { NAME_SIZE = 40, NOTES = 9, NOTE_SIZE = 32 };
+
+static const char *const state_name = "optimizer.state";
+
+/* Tensors over the network's own memory; `names` holds their texts. */
+typedef struct tensor_list {
+    sg_tensor *tensors;
+    char (*names)[NAME_SIZE];
+    size_t count; /* two for each layer; there is room for one more */
+} tensor_list;
+
+static void release_list(tensor_list *list, const sg_allocator *allocator)
+{
+    sg_release(allocator, list->tensors);
+    sg_release(allocator, list->names);
+}
+
+static sg_status list_weights(tensor_list *list, const sg_jet_network *network,
+                              const sg_allocator *allocator)
+{
+    size_t layers = (size_t)sg_jet_network_layers(network);
+    sg_type type = sg_jet_network_type(network);
+    sg_tensor_type stored = type == SG_FLOAT32 ? SG_TENSOR_F32 : SG_TENSOR_F64;
+    list->tensors = sg_allocate(allocator, 2 * layers + 1, sizeof *list->tensors);
+    list->names = sg_allocate(allocator, 2 * layers + 1, sizeof *list->names);
+    list->count = 2 * layers;
+    if (!list->tensors || !list->names) {
+        release_list(list, allocator);
+        return SG_ERROR_MEMORY;
+    }
+    for (size_t l = 0; l < layers; l++) {
+        sg_jet_layer layer = sg_jet_network_layer(network, (int)l);
+        void *values = sg_jet_network_values(network);
+        snprintf(list->names[2 * l], NAME_SIZE, "layers.%zu.weight", l);
+        snprintf(list->names[2 * l + 1], NAME_SIZE, "layers.%zu.bias", l);
+        list->tensors[2 * l] = (sg_tensor){.name = list->names[2 * l],
+                                           .type = stored,
+                                           .rank = 2,
+                                           .shape = {(size_t)layer.outputs, (size_t)layer.inputs},
+                                           .data = sg_element(values, type, layer.weight)};
+        list->tensors[2 * l + 1] = (sg_tensor){.name = list->names[2 * l + 1],
+                                               .type = stored,
+                                               .rank = 1,
+                                               .shape = {(size_t)layer.outputs},
+                                               .data = sg_element(values, type, layer.bias)};
+    }
+    return SG_OK;
+}
+
+static sg_status no_memory(sg_message *message)
+{
+    sg_message_set(message, "out of memory");
+    return SG_ERROR_MEMORY;
+}
+
+sg_status sg_weights_save(const char *path, const sg_jet_network *network,
+                          const sg_allocator *given, sg_message *message)
+{
+    sg_allocator allocator = sg_allocator_or_heap(given);
+    tensor_list list;
+    if (list_weights(&list, network, &allocator) != SG_OK)
+        return no_memory(message);
+    sg_tensor_note note = {"format", "pt"};
+    sg_status status = sg_safetensors_write(path, list.tensors, list.count, &note, 1, message->text,
+                                            sizeof message->text);
+    release_list(&list, &allocator);
+    return status;
+}
+
+/* ---- Notes: numbers as text --------------------------------------------------------------- */
+
+typedef struct note_list {
+    sg_tensor_note notes[NOTES];
+    char texts[NOTES][NOTE_SIZE];
+} note_list;
+
+static const char *const note_keys[NOTES] = {
+    "format",           "step",      "steps_scaled", "steps_inactive", "steps_no_reference",
+    "steps_not_finite", "best_step", "best",         "seconds"};
+
+static void write_notes(note_list *list, const sg_progress *p)
+{
+    const uint64_t numbers[] = {p->step,        p->counters[0], p->counters[1],
+                                p->counters[2], p->counters[3], p->best_step};
+    snprintf(list->texts[0], NOTE_SIZE, "stablegrad checkpoint 1");
+    for (size_t i = 0; i < 6; i++)
+        snprintf(list->texts[i + 1], NOTE_SIZE, "%" PRIu64, numbers[i]);
+    snprintf(list->texts[7], NOTE_SIZE, "%.17g", p->best);
+    snprintf(list->texts[8], NOTE_SIZE, "%.17g", p->seconds);
+    for (size_t i = 0; i < NOTES; i++)
+        list->notes[i] = (sg_tensor_note){note_keys[i], list->texts[i]};
+}
+
+static bool read_whole(const sg_safetensors *file, const char *key, uint64_t *value)
+{
+    const char *text = sg_safetensors_note(file, key);
+    char *end;
+    if (!text || text[0] < '0' || text[0] > '9')
+        return false;
+    *value = strtoull(text, &end, 10);
+    return *end == '\0';
+}
+
+static bool read_real(const sg_safetensors *file, const char *key, double *value)
+{
+    const char *text = sg_safetensors_note(file, key);
+    char *end;
+    if (!text || !text[0])
+        return false;
+    *value = strtod(text, &end);
+    return *end == '\0';
+}
+
+static bool read_notes(const sg_safetensors *file, sg_progress *p)
+{
+    uint64_t *numbers[] = {&p->step,        &p->counters[0], &p->counters[1],
+                           &p->counters[2], &p->counters[3], &p->best_step};
+    for (size_t i = 0; i < 6; i++)
+        if (!read_whole(file, note_keys[i + 1], numbers[i]))
+            return false;
+    return read_real(file, "best", &p->best) && read_real(file, "seconds", &p->seconds) &&
+           !isnan(p->best) && isfinite(p->seconds);
+}
+
+sg_status sg_checkpoint_save(const char *path, const sg_jet_network *network, const sg_optim *optim,
+                             const sg_progress *progress, const sg_allocator *given,
+                             sg_message *message)
+{
+    sg_allocator allocator = sg_allocator_or_heap(given);
+    tensor_list list;
+    if (list_weights(&list, network, &allocator) != SG_OK)
+        return no_memory(message);
+    size_t size;
+    const void *state = sg_optim_state(optim, &size);
+    list.tensors[list.count++] = (sg_tensor){
+        .name = state_name, .type = SG_TENSOR_U8, .rank = 1, .shape = {size}, .data = state};
+    note_list notes;
+    write_notes(&notes, progress);
+    sg_status status = sg_safetensors_write(path, list.tensors, list.count, notes.notes, NOTES,
+                                            message->text, sizeof message->text);
+    release_list(&list, &allocator);
+    return status;
+}
+
+/* ---- Reading ------------------------------------------------------------------------------ */
+
+static bool same_shape(const sg_tensor *a, const sg_tensor *b)
+{
+    return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof a->shape[0]) == 0;
+}
+
+static sg_status check_weights(const tensor_list *list, const sg_safetensors *file,
+                               const char *path, sg_message *message)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const sg_tensor *want = &list->tensors[i], *have = sg_safetensors_find(file, want->name);
+        if (!have) {
+            sg_message_set(message, "%s has no tensor '%s'", path, want->name);
+            return SG_ERROR_FORMAT;
+        }
+        if (have->type != SG_TENSOR_F32 && have->type != SG_TENSOR_F64) {
+            sg_message_set(message, "%s: '%s' is of type %s, not F32 or F64", path, want->name,
+                           sg_tensor_type_name(have->type));
+            return SG_ERROR_FORMAT;
+        }
+        if (!same_shape(want, have)) {
+            sg_message_set(message,
+                           "%s: '%s' does not have the shape of this network's (%zu x %zu); "
+                           "is it the same problem?",
+                           path, want->name, want->shape[0], want->rank > 1 ? want->shape[1] : 1);
+            return SG_ERROR_FORMAT;
+        }
+    }
+    return SG_OK;
+}
+
+/* Copies one tensor into the network's memory, converting its type. */
+static void copy_weights(const sg_tensor *to, const sg_tensor *from)
+{
+    size_t count = sg_tensor_elements(to);
+    bool wide = from->type == SG_TENSOR_F64;
+    for (size_t i = 0; i < count; i++) {
+        double x = wide ? ((const double *)from->data)[i] : (double)((const float *)from->data)[i];
+        if (to->type == SG_TENSOR_F64)
+            ((double *)(uintptr_t)to->data)[i] = x;
+        else
+            ((float *)(uintptr_t)to->data)[i] = (float)x;
+    }
+}
+
+static sg_status read_weights(const sg_safetensors *file, const char *path, sg_jet_network *network,
+                              const sg_allocator *allocator, sg_message *message)
+{
+    tensor_list list;
+    if (list_weights(&list, network, allocator) != SG_OK)
+        return no_memory(message);
+    sg_status status = check_weights(&list, file, path, message);
+    for (size_t i = 0; i < list.count && status == SG_OK; i++)
+        copy_weights(&list.tensors[i], sg_safetensors_find(file, list.tensors[i].name));
+    release_list(&list, allocator);
+    return status;
+}
+
+sg_status sg_weights_load(const char *path, sg_jet_network *network, const sg_allocator *given,
+                          sg_message *message)
+{
+    sg_allocator allocator = sg_allocator_or_heap(given);
+    sg_safetensors *file;
+    sg_status status =
+        sg_safetensors_open(&file, path, &allocator, message->text, sizeof message->text);
+    if (status != SG_OK)
+        return status;
+    status = read_weights(file, path, network, &allocator, message);
+    sg_safetensors_close(file);
+    return status;
+}
+
+static sg_status read_checkpoint(const sg_safetensors *file, const char *path,
+                                 sg_jet_network *network, sg_optim *optim, sg_progress *progress,
+                                 const sg_allocator *allocator, sg_message *message)
+{
+    const sg_tensor *state = sg_safetensors_find(file, state_name);
+    sg_progress read;
+    if (!state || state->type != SG_TENSOR_U8 || !read_notes(file, &read)) {
+        sg_message_set(message, "%s is not a checkpoint that can be resumed", path);
+        return SG_ERROR_FORMAT;
+    }
+    if (sg_optim_restore(optim, state->data, sg_tensor_elements(state)) != SG_OK) {
+        sg_message_set(message, "%s was saved by another optimizer or network", path);
+        return SG_ERROR_STATE;
+    }
+    sg_status status = read_weights(file, path, network, allocator, message);
+    if (status == SG_OK)
+        *progress = read;
+    return status;
+}
+
+sg_status sg_checkpoint_load(const char *path, sg_jet_network *network, sg_optim *optim,
+                             sg_progress *progress, const sg_allocator *given, sg_message *message)
+{
+    sg_allocator allocator = sg_allocator_or_heap(given);
+    sg_safetensors *file;
+    sg_status status =
+        sg_safetensors_open(&file, path, &allocator, message->text, sizeof message->text);
+    if (status != SG_OK)
+        return status;
+    status = read_checkpoint(file, path, network, optim, progress, &allocator, message);
+    sg_safetensors_close(file);
+    return status;
+}

@@ -1,0 +1,37 @@
+/* Checkpoints as safetensors: the weights under the names that PyTorch users know, and for resuming
+ * the optimizer's state beside them. Written to a temporary name, synced and renamed. */
+#ifndef SG_TRAIN_CHECKPOINT_H
+#define SG_TRAIN_CHECKPOINT_H
+
+#include "stablegrad/jet.h"
+#include "stablegrad/optim.h"
+#include "stablegrad/scale.h"
+#include "train/run_folder.h"
+
+/* What a checkpoint remembers beside weights and optimizer. */
+typedef struct sg_progress {
+    uint64_t step;        /* steps taken or skipped */
+    uint64_t counters[4]; /* of the scaler, by sg_outcome */
+    double best;          /* the lowest error or validation loss so far; INFINITY: none yet */
+    uint64_t best_step;
+    double seconds; /* of training so far */
+} sg_progress;
+
+/* Weights only: layers.N.weight (out, in), layers.N.bias (out), in the network's type. */
+SG_CHECKED sg_status sg_weights_save(const char *path, const sg_jet_network *network,
+                                     const sg_allocator *allocator, sg_message *message);
+
+/* Reads weights in float or double into the network; every tensor must be there with its shape,
+ * others are ignored. On failure the network is unchanged. */
+SG_CHECKED sg_status sg_weights_load(const char *path, sg_jet_network *network,
+                                     const sg_allocator *allocator, sg_message *message);
+
+/* Everything that resuming needs. */
+SG_CHECKED sg_status sg_checkpoint_save(const char *path, const sg_jet_network *network,
+                                        const sg_optim *optim, const sg_progress *progress,
+                                        const sg_allocator *allocator, sg_message *message);
+SG_CHECKED sg_status sg_checkpoint_load(const char *path, sg_jet_network *network, sg_optim *optim,
+                                        sg_progress *progress, const sg_allocator *allocator,
+                                        sg_message *message);
+
+#endif

@@ -1,0 +1,18 @@
+/* field.npz: the solution on a grid, for pictures and for other programs. */
+#ifndef SG_TRAIN_FIELD_H
+#define SG_TRAIN_FIELD_H
+
+#include "train/quantities.h"
+#include "train/run_folder.h"
+
+/* Points of the grid in field.npz at most. */
+enum { SG_FIELD_POINTS = 400000 };
+
+/* Writes folder/field.npz: an axis for each coordinate, then for each field F its values F, the
+ * reference F_reference when there is one, and residual_E for each equation E. The grid is the
+ * problem's evaluation grid, thinned to SG_FIELD_POINTS. */
+SG_CHECKED sg_status sg_field_write(const char *folder, sg_problem *problem,
+                                    sg_jet_network *network, sg_pool *pool,
+                                    const sg_allocator *allocator, sg_message *message);
+
+#endif

@@ -1,0 +1,176 @@
+/* Metrics: see metrics.h. */
+#include "train/metrics.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+
+json_t *sg_json_number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static sg_status failed(sg_message *message, const char *path)
+{
+    sg_message_set(message, "cannot write %s: %s", path, strerror(errno));
+    return SG_ERROR_IO;
+}
+
+/* ---- Opening ------------------------------------------------------------------------------ */
+
+/* Whether a line belongs to a step up to `keep_until`; a broken line (of a crash) does not. */
+static bool line_kept(const char *line, size_t length, uint64_t keep_until)
+{
+    json_t *object = json_loadb(line, length, 0, NULL);
+    json_t *step = json_object_get(object, "step");
+    bool kept = json_is_integer(step) && (uint64_t)json_integer_value(step) <= keep_until;
+    json_decref(object);
+    return kept;
+}
+
+/* Rewrites the file without the lines after `keep_until`. */
+static sg_status drop_later_lines(const char *path, uint64_t keep_until, sg_message *message)
+{
+    FILE *old = fopen(path, "r");
+    if (!old)
+        return SG_OK; /* nothing written yet */
+    char *kept = NULL, *line = NULL;
+    size_t kept_size = 0, capacity = 0;
+    FILE *memory = open_memstream(&kept, &kept_size);
+    ssize_t length;
+    while (memory && (length = getline(&line, &capacity, old)) > 0)
+        if (line_kept(line, (size_t)length, keep_until))
+            fwrite(line, 1, (size_t)length, memory);
+    free(line);
+    fclose(old);
+    if (!memory || fclose(memory) != 0) {
+        free(kept);
+        sg_message_set(message, "out of memory");
+        return SG_ERROR_MEMORY;
+    }
+    sg_status status =
+        sg_file_write(path, kept, kept_size, NULL, message->text, sizeof message->text);
+    free(kept);
+    return status;
+}
+
+sg_status sg_metrics_open(sg_metrics *metrics, const char *folder, uint64_t keep_until,
+                          sg_message *message)
+{
+    sg_status status = sg_run_path(metrics->path, folder, "metrics.jsonl");
+    if (status != SG_OK) {
+        sg_message_set(message, "the path %s is too long", folder);
+        return status;
+    }
+    status = drop_later_lines(metrics->path, keep_until, message);
+    if (status != SG_OK)
+        return status;
+    metrics->file = fopen(metrics->path, "a");
+    return metrics->file ? SG_OK : failed(message, metrics->path);
+}
+
+void sg_metrics_close(sg_metrics *metrics)
+{
+    if (metrics->file)
+        fclose(metrics->file);
+    metrics->file = NULL;
+}
+
+/* ---- Writing ------------------------------------------------------------------------------ */
+
+/* Appends `object` as one line and releases it. */
+static sg_status write_line(sg_metrics *metrics, json_t *object, sg_message *message)
+{
+    int status = json_dumpf(object, metrics->file, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    json_decref(object);
+    if (status != 0 || fputc('\n', metrics->file) == EOF || fflush(metrics->file) != 0)
+        return failed(message, metrics->path);
+    return SG_OK;
+}
+
+static json_t *terms_object(const sg_term_value *terms, size_t count)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < count; i++)
+        json_object_set_new(object, terms[i].name, sg_json_number(terms[i].value));
+    return object;
+}
+
+static json_t *layers_array(const sg_scale_report *scale)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < scale->block_count; i++) {
+        const sg_block_report *block = &scale->blocks[i];
+        json_t *object = json_object();
+        json_object_set_new(object, "name", json_string(block->name));
+        json_object_set_new(object, "std", sg_json_number(block->std));
+        json_object_set_new(object, "factor", sg_json_number(block->factor));
+        json_object_set_new(object, "scaled", sg_json_number(block->scaled_std));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+sg_status sg_metrics_step(sg_metrics *metrics, const sg_step_metrics *step, sg_message *message)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "step", json_integer((json_int_t)step->step));
+    json_object_set_new(object, "seconds", sg_json_number(step->seconds));
+    json_object_set_new(object, "rate", sg_json_number(step->rate));
+    json_object_set_new(object, "loss", sg_json_number(step->loss));
+    json_object_set_new(object, "terms", terms_object(step->terms, step->term_count));
+    json_object_set_new(object, "reference", sg_json_number(step->scale->reference));
+    json_object_set_new(object, "outcome", json_string(sg_outcome_name(step->scale->outcome)));
+    json_object_set_new(object, "ratio_raw", sg_json_number(step->scale->ratio_raw));
+    json_object_set_new(object, "ratio_scaled", sg_json_number(step->scale->ratio_scaled));
+    json_object_set_new(object, "skipped", json_integer((json_int_t)step->skipped));
+    json_object_set_new(object, "layers", layers_array(step->scale));
+    return write_line(metrics, object, message);
+}
+
+static json_t *errors_object(const sg_field_error *errors, size_t count)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < count; i++) {
+        json_t *error = json_object();
+        json_object_set_new(error, "relative_l2", sg_json_number(errors[i].relative_l2));
+        json_object_set_new(error, "max", sg_json_number(errors[i].largest));
+        json_object_set_new(object, errors[i].field, error);
+    }
+    return object;
+}
+
+sg_status sg_metrics_evaluation(sg_metrics *metrics, const sg_evaluation_metrics *evaluation,
+                                sg_message *message)
+{
+    json_t *object = json_object(), *validation = json_object();
+    json_object_set_new(validation, "loss", sg_json_number(evaluation->loss));
+    json_object_set_new(validation, "terms",
+                        terms_object(evaluation->terms, evaluation->term_count));
+    json_object_set_new(object, "step", json_integer((json_int_t)evaluation->step));
+    json_object_set_new(object, "seconds", sg_json_number(evaluation->seconds));
+    json_object_set_new(object, "validation", validation);
+    if (evaluation->error_count > 0)
+        json_object_set_new(object, "error",
+                            errors_object(evaluation->errors, evaluation->error_count));
+    return write_line(metrics, object, message);
+}
+
+sg_status sg_json_write(const char *folder, const char *name, json_t *object, sg_message *message)
+{
+    char path[SG_PATH_SIZE];
+    sg_status status = sg_run_path(path, folder, name);
+    char *text =
+        status == SG_OK ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(object);
+    if (!text) {
+        sg_message_set(message, "cannot write %s/%s", folder, name);
+        return status == SG_OK ? SG_ERROR_MEMORY : status;
+    }
+    status = sg_file_write(path, text, strlen(text), NULL, message->text, sizeof message->text);
+    free(text);
+    return status;
+}

@@ -1,0 +1,71 @@
+/* metrics.jsonl and run.json: what a run writes down for people and for the report.
+ *
+ * Lines are appended and flushed as they come, so that an interrupted run keeps what it had.
+ * Numbers that are not finite are written as null. docs/runs.md lists every key. */
+#ifndef SG_TRAIN_METRICS_H
+#define SG_TRAIN_METRICS_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "stablegrad/scale.h"
+#include "train/run_folder.h"
+
+/* One term of the loss, unweighted: the mean over the points of the squared residual. */
+typedef struct sg_term_value {
+    const char *name;
+    double weight;
+    double value;
+} sg_term_value;
+
+/* A training step. */
+typedef struct sg_step_metrics {
+    uint64_t step; /* steps taken, this one included */
+    double seconds, rate, loss;
+    const sg_term_value *terms;
+    size_t term_count;
+    const sg_scale_report *scale;
+    uint64_t skipped;
+} sg_step_metrics;
+
+/* Error of a field against the reference on the evaluation grid. */
+typedef struct sg_field_error {
+    const char *field; /* "all" for all of them together */
+    double relative_l2, largest;
+} sg_field_error;
+
+/* An evaluation. */
+typedef struct sg_evaluation_metrics {
+    uint64_t step;
+    double seconds, loss;
+    const sg_term_value *terms;
+    size_t term_count;
+    const sg_field_error *errors; /* without a reference there are none */
+    size_t error_count;
+} sg_evaluation_metrics;
+
+typedef struct sg_metrics {
+    FILE *file;
+    char path[SG_PATH_SIZE];
+} sg_metrics;
+
+/* Opens folder/metrics.jsonl. Lines of steps after `keep_until` are dropped first, so that a run
+ * that resumes from a checkpoint does not tell those steps twice. */
+SG_CHECKED sg_status sg_metrics_open(sg_metrics *metrics, const char *folder, uint64_t keep_until,
+                                     sg_message *message);
+void sg_metrics_close(sg_metrics *metrics);
+
+SG_CHECKED sg_status sg_metrics_step(sg_metrics *metrics, const sg_step_metrics *step,
+                                     sg_message *message);
+SG_CHECKED sg_status sg_metrics_evaluation(sg_metrics *metrics,
+                                           const sg_evaluation_metrics *evaluation,
+                                           sg_message *message);
+
+/* A JSON number, or null when the value is not finite. */
+json_t *sg_json_number(double value);
+
+/* Writes `object` to folder/name, whole or not at all, and releases it. */
+SG_CHECKED sg_status sg_json_write(const char *folder, const char *name, json_t *object,
+                                   sg_message *message);
+
+#endif

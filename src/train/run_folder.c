@@ -1,0 +1,141 @@
+/* Run folders: see run_folder.h. */
+#include "train/run_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MOST_RUNS = 9999 };
+
+void sg_message_set(sg_message *message, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(message->text, sizeof message->text, format, list);
+    va_end(list);
+}
+
+sg_status sg_run_path(char path[SG_PATH_SIZE], const char *folder, const char *name)
+{
+    int length = snprintf(path, SG_PATH_SIZE, "%s/%s", folder, name);
+    return length > 0 && length < SG_PATH_SIZE ? SG_OK : SG_ERROR_ARGUMENT;
+}
+
+/* Makes a folder and those above it. */
+static int make_folders(const char *path)
+{
+    char part[SG_PATH_SIZE];
+    size_t length = strlen(path);
+    if (length >= sizeof part) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    for (size_t i = 1; i <= length; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        memcpy(part, path, i);
+        part[i] = '\0';
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            return -1;
+    }
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return -1;
+    errno = ENOTDIR;
+    return S_ISDIR(info.st_mode) ? 0 : -1;
+}
+
+static sg_status complain(sg_message *message, const char *what, const char *path)
+{
+    sg_message_set(message, "%s %s: %s", what, path, strerror(errno));
+    return SG_ERROR_IO;
+}
+
+/* The number of NAME-NNNN, 0 for any other entry. */
+static int run_number(const char *entry, const char *name)
+{
+    size_t length = strlen(name);
+    if (strncmp(entry, name, length) != 0 || entry[length] != '-')
+        return 0;
+    const char *digits = entry + length + 1;
+    size_t count = strspn(digits, "0123456789");
+    if (count != 4 || digits[count] != '\0')
+        return 0;
+    return (int)strtol(digits, NULL, 10);
+}
+
+/* The largest number of the runs of that name in PARENT; 0 if there are none. */
+static int newest_number(const char *parent, const char *name)
+{
+    int newest = 0;
+    DIR *folder = opendir(parent);
+    if (!folder)
+        return 0;
+    for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        int number = run_number(entry->d_name, name);
+        newest = number > newest ? number : newest;
+    }
+    closedir(folder);
+    return newest;
+}
+
+static sg_status numbered(char path[SG_PATH_SIZE], const char *parent, const char *name, int number)
+{
+    int length = snprintf(path, SG_PATH_SIZE, "%s/%s-%04d", parent, name, number);
+    return length > 0 && length < SG_PATH_SIZE ? SG_OK : SG_ERROR_ARGUMENT;
+}
+
+sg_status sg_run_create(char path[SG_PATH_SIZE], const char *parent, const char *name,
+                        sg_message *message)
+{
+    if (make_folders(parent) != 0)
+        return complain(message, "cannot make the folder", parent);
+    for (int number = newest_number(parent, name) + 1; number <= MOST_RUNS; number++) {
+        sg_status status = numbered(path, parent, name, number);
+        if (status != SG_OK) {
+            sg_message_set(message, "the path %s/%s is too long", parent, name);
+            return status;
+        }
+        if (mkdir(path, 0777) == 0)
+            return SG_OK;
+        if (errno != EEXIST) /* EEXIST: another run was faster; take the next number */
+            return complain(message, "cannot make the folder", path);
+    }
+    sg_message_set(message, "%s holds %d runs of '%s' already; move some away", parent, MOST_RUNS,
+                   name);
+    return SG_ERROR_IO;
+}
+
+sg_status sg_run_create_at(const char *path, sg_message *message)
+{
+    if (make_folders(path) != 0)
+        return complain(message, "cannot make the folder", path);
+    DIR *folder = opendir(path);
+    if (!folder)
+        return complain(message, "cannot read the folder", path);
+    bool empty = true;
+    for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            empty = false;
+    closedir(folder);
+    if (empty)
+        return SG_OK;
+    sg_message_set(message, "the folder %s is not empty; nothing is overwritten", path);
+    return SG_ERROR_ARGUMENT;
+}
+
+sg_status sg_run_newest(char path[SG_PATH_SIZE], const char *parent, const char *name,
+                        sg_message *message)
+{
+    int number = newest_number(parent, name);
+    if (number == 0) {
+        sg_message_set(message, "there is no run of '%s' in %s", name, parent);
+        return SG_ERROR_IO;
+    }
+    return numbered(path, parent, name, number);
+}
