@@ -1,0 +1,408 @@
+/* Runs: the same bits whatever the threads, resumed or not, with StableGrad on or off; trouble that
+ * ends with a message and a checkpoint. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "support/support.h"
+#include "train/quantities.h"
+#include "train/train.h"
+
+static const char text[] = "name: small\n"
+                           "coordinates: {x: [0, 1], t: [0, 1]}\n"
+                           "fields: [u]\n"
+                           "constants: {k: 0.1}\n"
+                           "equations: {heat: u_t - k*u_xx}\n"
+                           "conditions:\n"
+                           "  initial: {at: t = 0, u: sin(pi*x), points: 64, weight: 10}\n"
+                           "  ends: {at: x = 0 | x = 1, u: 0, points: 64, weight: 10}\n"
+                           "points: 500\n"
+                           "reference: {u: exp(-k*pi^2*t)*sin(pi*x)}\n"
+                           "network: {hidden: 3 x 20, activation: tanh}\n"
+                           "training:\n"
+                           "  optimizer: {name: adamw, rate: 1e-3, decay: 0.01}\n"
+                           "  schedule: constant\n"
+                           "  steps: 40\n"
+                           "  log_every: 5\n"
+                           "  evaluate_every: 10\n"
+                           "  checkpoint_every: 10\n"
+                           "  stablegrad: {until: 30}\n"
+                           "evaluation: {grid: 21 x 11, points: 300, condition_points: 50}\n";
+
+static char root[] = "/tmp/sg_train_XXXXXX";
+
+static sg_problem *read_problem(const char *const *sets, size_t count)
+{
+    sg_problem *problem;
+    sg_diagnostic diagnostic;
+    sg_status status =
+        sg_problem_read(&problem, "small.yaml", text, strlen(text), sets, count, NULL, &diagnostic);
+    if (status != SG_OK)
+        fail_msg("%s: %s", sg_status_name(status), diagnostic.message);
+    return problem;
+}
+
+/* Bytes of a file of a run. */
+static char *read_file(const char *folder, const char *name, size_t *size)
+{
+    char path[SG_PATH_SIZE];
+    assert_ok(sg_run_path(path, folder, name));
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        fail_msg("%s is missing", path);
+    fseek(file, 0, SEEK_END);
+    *size = (size_t)ftell(file);
+    rewind(file);
+    char *data = malloc(*size + 1);
+    assert_int_equal(fread(data, 1, *size, file), *size);
+    data[*size] = '\0';
+    fclose(file);
+    return data;
+}
+
+static void assert_same_file(const char *a, const char *b, const char *name)
+{
+    size_t size_a, size_b;
+    char *x = read_file(a, name, &size_a), *y = read_file(b, name, &size_b);
+    assert_int_equal(size_a, size_b);
+    assert_memory_equal(x, y, size_a);
+    free(x);
+    free(y);
+}
+
+static void folder_named(char path[SG_PATH_SIZE], const char *name)
+{
+    sg_message message;
+    assert_ok(sg_run_path(path, root, name));
+    assert_ok(sg_run_create_at(path, &message));
+}
+
+typedef struct watch {
+    volatile sig_atomic_t stop;
+    uint64_t stop_at;
+    int evaluations, notes;
+    char last_note[600];
+} watch;
+
+static void on_step(void *context, const sg_step_metrics *step)
+{
+    watch *w = context;
+    if (step->step == w->stop_at)
+        w->stop = 1;
+}
+
+static void on_evaluation(void *context, const sg_evaluation_metrics *evaluation)
+{
+    (void)evaluation;
+    ((watch *)context)->evaluations++;
+}
+
+static void on_note(void *context, const char *sentence)
+{
+    watch *w = context;
+    w->notes++;
+    snprintf(w->last_note, sizeof w->last_note, "%s", sentence);
+}
+
+static sg_status run(const char *folder, const char *const *sets, size_t count, int threads,
+                     bool resume, watch *w, sg_train_result *result, sg_message *message)
+{
+    sg_pool *pool;
+    sg_problem *problem = read_problem(sets, count);
+    assert_ok(sg_pool_create(&pool, threads, NULL));
+    sg_train_config config = {.problem = problem,
+                              .pool = pool,
+                              .folder = folder,
+                              .resume = resume,
+                              .variant = "train",
+                              .label = "AdamW",
+                              .command = "test",
+                              .threads = threads,
+                              .events = {w, on_step, on_evaluation, on_note},
+                              .stop = &w->stop};
+    sg_status status = sg_train(&config, result, message, NULL);
+    sg_pool_destroy(pool);
+    sg_problem_destroy(problem);
+    return status;
+}
+
+static void assert_complete(const char *folder, const char *const *sets, size_t count, int threads,
+                            bool resume, sg_train_result *result)
+{
+    watch w = {0};
+    sg_message message;
+    sg_status status = run(folder, sets, count, threads, resume, &w, result, &message);
+    if (status != SG_OK)
+        fail_msg("%s", message.text);
+    assert_int_equal(result->end, SG_TRAIN_COMPLETE);
+}
+
+static void threads_give_the_same_weights(void **state)
+{
+    (void)state;
+    char one[SG_PATH_SIZE], two[SG_PATH_SIZE];
+    sg_train_result result;
+    folder_named(one, "threads-1");
+    folder_named(two, "threads-2");
+    assert_complete(one, NULL, 0, 1, false, &result);
+    assert_int_equal(result.steps, 40);
+    assert_true(result.has_error && result.relative_l2 > 0 && result.relative_l2 < 2);
+    assert_complete(two, NULL, 0, 2, false, &result);
+    assert_same_file(one, two, "weights.safetensors");
+    assert_same_file(one, two, "best.safetensors");
+    assert_same_file(one, two, "field.npz");
+}
+
+/* The lines of a metrics file without the times, which differ. */
+static char *metrics_without_times(const char *folder)
+{
+    size_t size;
+    char *data = read_file(folder, "metrics.jsonl", &size), *to = data;
+    for (char *from = data; *from;) {
+        if (strncmp(from, "\"seconds\":", 10) == 0) {
+            from += strcspn(from, ",");
+            continue;
+        }
+        *to++ = *from++;
+    }
+    *to = '\0';
+    return data;
+}
+
+static void a_resumed_run_equals_the_uninterrupted_one(void **state)
+{
+    (void)state;
+    char whole[SG_PATH_SIZE], part[SG_PATH_SIZE];
+    sg_train_result result;
+    sg_message message;
+    folder_named(whole, "whole");
+    folder_named(part, "part");
+    assert_complete(whole, NULL, 0, 2, false, &result);
+    watch w = {.stop_at = 17};
+    assert_ok(run(part, NULL, 0, 2, false, &w, &result, &message));
+    assert_int_equal(result.end, SG_TRAIN_INTERRUPTED);
+    assert_int_equal(result.steps, 17);
+    assert_complete(part, NULL, 0, 1, true, &result);
+    assert_int_equal(result.first_step, 17);
+    assert_int_equal(result.steps, 40);
+    assert_same_file(whole, part, "weights.safetensors");
+    /* The interruption adds an evaluation at step 17; everything else is the same. */
+    char *a = metrics_without_times(whole), *b = metrics_without_times(part);
+    char *extra = strstr(b, "{\"step\":17,");
+    assert_non_null(extra);
+    char *next = strchr(extra, '\n') + 1;
+    memmove(extra, next, strlen(next) + 1);
+    assert_string_equal(a, b);
+    free(a);
+    free(b);
+}
+
+static void a_crash_after_a_checkpoint_loses_nothing(void **state)
+{
+    (void)state;
+    char whole[SG_PATH_SIZE], part[SG_PATH_SIZE], path[SG_PATH_SIZE];
+    sg_train_result result;
+    folder_named(whole, "crash-whole");
+    folder_named(part, "crash-part");
+    assert_complete(whole, NULL, 0, 1, false, &result);
+    const char *const short_run[] = {"training.steps=20", "training.stablegrad.until=30"};
+    assert_complete(part, short_run, 2, 1, false, &result);
+    /* What a crash in a later step leaves: lines after the checkpoint, the last one broken. */
+    assert_ok(sg_run_path(path, part, "metrics.jsonl"));
+    FILE *file = fopen(path, "a");
+    fputs("{\"step\":25,\"seconds\":1.0,\"loss\":9.0}\n{\"step\":26,\"sec", file);
+    fclose(file);
+    assert_complete(part, NULL, 0, 1, true, &result);
+    assert_same_file(whole, part, "weights.safetensors");
+    char *b = metrics_without_times(part);
+    assert_null(strstr(b, "\"step\":26"));
+    assert_non_null(strstr(b, "\"step\":25,"));
+    assert_null(strstr(b, "\"loss\":9.0"));
+    free(b);
+}
+
+/* Values, derivatives, residuals and losses have the same bits with StableGrad on and off. */
+static void stablegrad_leaves_the_forward_model_untouched(void **state)
+{
+    (void)state;
+    const char *const methods[] = {"training.stablegrad.method=none",
+                                   "training.stablegrad.method=stablegrad"};
+    const char *const wanted[] = {"u", "u_x", "u_t", "u_xx", "u_t - k*u_xx"};
+    static double columns[2][5][231];
+    double loss[2], validation[2];
+    for (size_t m = 0; m < 2; m++) {
+        sg_problem *problem = read_problem(&methods[m], 1);
+        sg_trainer *trainer;
+        const sg_term_value *terms;
+        size_t term_count;
+        sg_step_result step;
+        sg_point_set set;
+        sg_diagnostic diagnostic;
+        assert_ok(sg_trainer_create(&trainer, problem, NULL, SG_ISA_AUTO, NULL));
+        assert_ok(sg_problem_quantities(problem, wanted, 5, &set, &diagnostic));
+        sg_grid grid = sg_grid_of_problem(problem);
+        sg_places places = {&grid, NULL, grid.total};
+        double *outputs[5];
+        for (size_t k = 0; k < 5; k++)
+            outputs[k] = columns[m][k];
+        assert_ok(sg_quantities_evaluate(problem, &set, sg_trainer_network(trainer), &places,
+                                         outputs, NULL, NULL));
+        validation[m] = sg_trainer_validate(trainer, &terms, &term_count);
+        assert_ok(sg_trainer_step(trainer, &step));
+        loss[m] = step.loss;
+        assert_int_equal(step.scale->outcome, m ? SG_STEP_SCALED : SG_STEP_INACTIVE);
+        sg_trainer_destroy(trainer);
+        sg_problem_destroy(problem);
+    }
+    assert_memory_equal(columns[0], columns[1], sizeof columns[0]);
+    assert_true(loss[0] == loss[1] && validation[0] == validation[1]);
+}
+
+static void a_loss_that_overflows_ends_with_a_message(void **state)
+{
+    (void)state;
+    char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
+    /* From step 5 on the rate is absurd: the weights grow until the loss leaves float's range. */
+    const char *const sets[] = {"training.schedule.pieces=[{from: 5, until: 40, factor: 1e6}]",
+                                "network.activation=silu"};
+    sg_train_result result;
+    sg_message message;
+    watch w = {0};
+    folder_named(folder, "overflow");
+    assert_ok(run(folder, sets, 2, 1, false, &w, &result, &message));
+    assert_int_equal(result.end, SG_TRAIN_FAILED);
+    assert_non_null(strstr(message.text, "20 steps skipped in a row"));
+    assert_non_null(strstr(message.text, "Last good checkpoint: step "));
+    assert_int_equal(w.notes, SG_MOST_SKIPPED);
+    assert_non_null(strstr(w.last_note, "the gradient of "));
+    assert_non_null(strstr(w.last_note, "loss term '"));
+    assert_ok(sg_run_path(path, folder, "last.safetensors"));
+    assert_int_equal(access(path, R_OK), 0);
+    size_t size;
+    char *record = read_file(folder, "run.json", &size);
+    assert_non_null(strstr(record, "\"failed\""));
+    free(record);
+}
+
+static void what_cannot_be_resumed_is_refused(void **state)
+{
+    (void)state;
+    char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
+    sg_train_result result;
+    sg_message message;
+    watch w = {0};
+    folder_named(folder, "refused");
+    assert_status(run(folder, NULL, 0, 1, true, &w, &result, &message), SG_ERROR_IO);
+    assert_non_null(strstr(message.text, "last.safetensors"));
+    const char *const short_run[] = {"training.steps=3"};
+    assert_complete(folder, short_run, 1, 1, false, &result);
+    const char *const wider[] = {"network.hidden=3x21"};
+    assert_status(run(folder, wider, 1, 1, true, &w, &result, &message), SG_ERROR_STATE);
+    assert_non_null(strstr(message.text, "another optimizer or network"));
+    assert_ok(sg_run_path(path, folder, "last.safetensors"));
+    assert_int_equal(truncate(path, 1000), 0);
+    assert_status(run(folder, NULL, 0, 1, true, &w, &result, &message), SG_ERROR_FORMAT);
+}
+
+static void a_folder_that_cannot_be_written_is_an_error(void **state)
+{
+    (void)state;
+    sg_train_result result;
+    sg_message message;
+    watch w = {0};
+    assert_status(run("/nonexistent/folder", NULL, 0, 1, false, &w, &result, &message),
+                  SG_ERROR_IO);
+    assert_non_null(strstr(message.text, "/nonexistent/folder"));
+}
+
+static void every_allocation_of_a_trainer_in_turn(void **state)
+{
+    (void)state;
+    sg_problem *problem = read_problem(NULL, 0);
+    failing_allocator counter = {.fail_at = -1};
+    sg_allocator allocator = failing(&counter);
+    sg_trainer *trainer;
+    assert_ok(sg_trainer_create(&trainer, problem, NULL, SG_ISA_AUTO, &allocator));
+    long made = counter.made;
+    sg_step_result step;
+    for (int i = 0; i < 3; i++)
+        assert_ok(sg_trainer_step(trainer, &step));
+    assert_int_equal(counter.made, made); /* a step allocates nothing */
+    sg_trainer_destroy(trainer);
+    assert_int_equal(counter.live, 0);
+    for (long n = 0; n < made; n++) {
+        counter = (failing_allocator){.fail_at = n};
+        assert_status(sg_trainer_create(&trainer, problem, NULL, SG_ISA_AUTO, &allocator),
+                      SG_ERROR_MEMORY);
+        assert_null(trainer);
+        assert_int_equal(counter.live, 0);
+    }
+    sg_problem_destroy(problem);
+}
+
+static void weights_cross_precisions(void **state)
+{
+    (void)state;
+    char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
+    const char *const short_run[] = {"training.steps=3"};
+    const char *const wide[] = {"network.precision=double"};
+    sg_train_result result;
+    sg_message message;
+    folder_named(folder, "precision");
+    assert_complete(folder, short_run, 1, 1, false, &result);
+    assert_ok(sg_run_path(path, folder, "weights.safetensors"));
+    sg_problem *single = read_problem(NULL, 0), *twice = read_problem(wide, 1);
+    sg_trainer *a, *b;
+    assert_ok(sg_trainer_create(&a, single, NULL, SG_ISA_AUTO, NULL));
+    assert_ok(sg_trainer_create(&b, twice, NULL, SG_ISA_AUTO, NULL));
+    assert_ok(sg_weights_load(path, sg_trainer_network(a), NULL, &message));
+    assert_ok(sg_weights_load(path, sg_trainer_network(b), NULL, &message));
+    const float *x = sg_jet_network_values(sg_trainer_network(a));
+    const double *y = sg_jet_network_values(sg_trainer_network(b));
+    for (size_t i = 0; i < sg_jet_network_parameters(sg_trainer_network(a)); i++)
+        assert_true((double)x[i] == y[i]);
+    const sg_term_value *terms;
+    size_t count;
+    double loss = sg_trainer_validate(a, &terms, &count);
+    assert_relative(loss, sg_trainer_validate(b, &terms, &count), 1e-4);
+    assert_status(sg_weights_load("/nonexistent", sg_trainer_network(a), NULL, &message),
+                  SG_ERROR_IO);
+    sg_trainer_destroy(a);
+    sg_trainer_destroy(b);
+    sg_problem_destroy(single);
+    sg_problem_destroy(twice);
+}
+
+static int make_root(void **state)
+{
+    (void)state;
+    return mkdtemp(root) ? 0 : -1;
+}
+
+static int remove_root(void **state)
+{
+    (void)state;
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s", root);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_give_the_same_weights),
+        cmocka_unit_test(a_resumed_run_equals_the_uninterrupted_one),
+        cmocka_unit_test(a_crash_after_a_checkpoint_loses_nothing),
+        cmocka_unit_test(stablegrad_leaves_the_forward_model_untouched),
+        cmocka_unit_test(a_loss_that_overflows_ends_with_a_message),
+        cmocka_unit_test(what_cannot_be_resumed_is_refused),
+        cmocka_unit_test(a_folder_that_cannot_be_written_is_an_error),
+        cmocka_unit_test(every_allocation_of_a_trainer_in_turn),
+        cmocka_unit_test(weights_cross_precisions),
+    };
+    return cmocka_run_group_tests(tests, make_root, remove_root);
+}
