@@ -73,7 +73,8 @@ sg_problem *open_problem(const cli_arguments *arguments, const char *path, const
     sg_diagnostic diagnostic;
     memset(&diagnostic, 0, sizeof diagnostic);
     sg_status status = sg_problem_load(&problem, path, overrides, n, NULL, &diagnostic);
-    *exit_code = exit_code_of(status);
+    /* A file that is not there is as wrong an input as one with a mistake in it. */
+    *exit_code = status == SG_ERROR_IO ? EXIT_BAD_INPUT : exit_code_of(status);
     if (status == SG_OK)
         return problem;
     if (diagnostic.message[0]) {

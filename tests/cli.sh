@@ -1,0 +1,165 @@
+#!/bin/sh
+# The program as a user meets it: every command, its files, its messages and exit codes.
+# Arguments: the program, the source tree.
+set -eu
+program=$1
+source=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+fail() {
+    echo "cli.sh: $*" >&2
+    exit 1
+}
+
+# expect CODE ARGUMENT...: runs the program; output in out and err.
+expect() {
+    code=$1
+    shift
+    got=0
+    "$program" "$@" >out 2>err || got=$?
+    [ "$got" = "$code" ] || {
+        cat out err >&2
+        fail "stablegrad $* ended with $got, not $code"
+    }
+}
+
+# says FILE TEXT: the file contains the text.
+says() {
+    grep -qF -e "$2" "$1" || {
+        cat "$1" >&2
+        fail "$1 does not say: $2"
+    }
+}
+
+# Help, versions, mistakes on the command line.
+expect 2
+says err 'stablegrad COMMAND'
+expect 0 --help
+says out 'compare'
+expect 0 --version
+says out 'stablegrad 0.'
+expect 0 train --help
+says out '--set KEY=VALUE'
+expect 0 help eval
+says out '--grid'
+expect 0 help man
+says out '.TH STABLEGRAD 1'
+expect 0 help completion
+bash -n out 2>/dev/null || ! command -v bash >/dev/null || fail "the completion is not shell"
+expect 2 trian heat
+says err "did you mean 'train'?"
+expect 2 train heat --sede 3
+says err "did you mean '--seed'?"
+expect 2 train heat --seed many
+says err "takes a whole number, not 'many'"
+expect 2 train heat --seed
+says err '--seed needs a value'
+expect 2 train heat --quiet=yes
+says err 'takes no value'
+expect 2 train
+says err 'usage: stablegrad train FILE'
+expect 2 train heat --isa mmx
+says err 'auto, generic, avx2 or avx512'
+expect 2 compare heat --variants adamw,stabelgrad
+says err "did you mean 'stablegrad'?"
+expect 2 compare heat --seeds 0
+expect 2 help nothing
+
+# Mistakes in a problem.
+expect 2 check missing.yaml
+says err 'missing.yaml'
+printf 'name: a\ncoordinates: {x: [0, 1]}\nfields: [u]\nequations:\n  one: u_x - q\n' >bad.yaml
+expect 2 train bad.yaml
+says err "bad.yaml:5:14: error: unknown name 'q'"
+says err '^'
+expect 2 check heat --set network.hiden=3x3
+says err "did you mean 'hidden'?"
+[ ! -d runs ] || fail "a mistake left a run folder"
+
+# A problem of one's own, from start to files.
+expect 0 new heat.yaml
+expect 2 new heat.yaml
+says err 'exists already'
+expect 0 new heat.yaml --force
+expect 0 check heat.yaml
+says out 'fits'
+expect 0 check heat.yaml --json
+says out '"seconds_per_step"'
+small="--set network.hidden=2x8 --set points=128 --set conditions.initial.points=32 --set conditions.ends.points=32
+       --set evaluation.grid=21x11"
+# shellcheck disable=SC2086
+expect 0 train heat.yaml $small --set training.steps=60 --threads 1
+says out 'relative L2 error'
+for file in problem.yaml run.json metrics.jsonl last.safetensors best.safetensors weights.safetensors \
+    field.npz field.vti report.html; do
+    [ -s runs/heat-0001/$file ] || fail "runs/heat-0001/$file is missing"
+done
+expect 0 check runs/heat-0001/problem.yaml
+expect 0 train runs/heat-0001 --resume
+says out 'heat-0001 is complete (60 of 60 steps)'
+expect 0 train heat.yaml --resume --set training.steps=80 --quiet
+[ ! -s out ] || fail "--quiet was not quiet"
+expect 0 eval runs/heat-0001 --grid 5x3 --fields u,u_x,u_t-k*u_xx --residuals
+[ "$(wc -l <out)" = 16 ] || fail "eval printed $(wc -l <out) lines"
+says out 'x,t,u,u_x,u_t-k*u_xx,residual_heat'
+expect 2 eval runs/heat-0001 --fields u,uu
+says err "unknown name 'uu'"
+expect 2 eval runs/heat-0001 --grid 5x
+expect 2 eval runs/heat-0001/weights.safetensors
+says err '--problem FILE'
+printf 'x,t\n0.5,0\n0.25,1\n' >points.csv
+expect 0 eval runs/heat-0001/weights.safetensors --problem runs/heat-0001/problem.yaml --points points.csv \
+    --precision double
+[ "$(wc -l <out)" = 3 ] || fail "eval at points"
+printf '1,2,3\n' >points.csv
+expect 2 eval runs/heat-0001 --points points.csv
+says err '3 columns'
+for file in a.npz a.csv a.vti; do
+    expect 0 export runs/heat-0001 $file --grid 9x5 --residuals
+    [ -s $file ] || fail "export $file"
+done
+expect 2 export runs/heat-0001 a.npz
+says err 'exists already'
+expect 2 export runs/heat-0001 a.xyz
+says err '.npz, .csv, .vti'
+expect 0 report runs/heat-0001
+expect 2 report runs
+expect 0 list
+says out 'burgers3d'
+says out 'runs/heat-0001'
+
+# A comparison, with seeds.
+# shellcheck disable=SC2086
+expect 0 compare heat.yaml $small --set training.steps=30 --seeds 2 --out both
+says out 'stablegrad'
+says out 'validation loss'
+for file in report.html compare.json adamw-2/metrics.jsonl; do
+    [ -s both/$file ] || fail "both/$file is missing"
+done
+expect 2 train heat.yaml --out both
+says err 'not empty'
+# shellcheck disable=SC2086
+expect 0 train heat.yaml $small --set training.steps=20 --json --out json
+says out '"event":"complete"'
+
+# Ctrl-C: a checkpoint, exit code 130, and the same weights after resuming.
+# shellcheck disable=SC2086
+"$program" train heat.yaml $small --set training.steps=4000 --quiet --out stopped --threads 1 2>err &
+pid=$!
+until grep -q '"step":100,' stopped/metrics.jsonl 2>/dev/null; do sleep 0.05; done
+kill -INT $pid
+got=0
+wait $pid || got=$?
+[ "$got" = 130 ] || fail "interrupted with $got"
+says err '--resume'
+expect 0 train stopped --resume --quiet
+# shellcheck disable=SC2086
+expect 0 train heat.yaml $small --set training.steps=4000 --quiet --out whole --threads 2
+cmp stopped/weights.safetensors whole/weights.safetensors || fail "resumed weights differ"
+
+# The shipped problems are whole, and what the README says works.
+for problem in "$source"/problems/*.yaml; do
+    expect 0 check "$problem" --threads 1
+done
