@@ -40,12 +40,6 @@ endif()
 
 sg_find_optional(SG_HAVE_SLEEF "SLEEF" "the PINN engine" libsleef-dev sleef)
 
-find_program(SG_GNUPLOT gnuplot)
-if(SG_GNUPLOT)
-    sg_report("gnuplot" ON "${SG_GNUPLOT}: pictures in reports")
-else()
-    sg_report("gnuplot" OFF "not found: no pictures in reports (Debian: gnuplot-nox)")
-endif()
 sg_find_optional(SG_HAVE_FYAML "libfyaml" "problem files" libfyaml-dev libfyaml)
 sg_find_optional(SG_HAVE_JANSSON "jansson" "weights, run folders and reports" libjansson-dev jansson)
 sg_find_optional(SG_HAVE_ZLIB "zlib" "array files and reports" zlib1g-dev zlib)
