@@ -4,8 +4,8 @@
 
 #include "stablegrad/stablegrad.h"
 
-/* Floating-point operations per second on all threads of the pool together, the best of a few
- * tries. */
+/* Floating-point operations per second on all threads of the pool together, the best of a few tries
+ * of some milliseconds. */
 double bench_fma_peak(sg_pool *pool);
 
 #endif

@@ -3,8 +3,10 @@
  *     jet_bench [--quick] [--no-peer] [ROW ...]
  *
  * Each row is loss and gradient of one step at 2 threads, in a process of its own, so that its peak
- * memory is its own. The peer runs bench/jet_torch.py: nested automatic differentiation as it is
- * commonly written, and hand-written Taylor channels with one backward pass. */
+ * memory is its own. Steps and short measurements of the FMA peak take turns, before and after the
+ * peers, and medians are printed: shared machines change their speed from second to second. The
+ * peer is bench/jet_torch.py: nested automatic differentiation as it is commonly written, and
+ * hand-written Taylor channels with one backward pass. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,8 @@
 enum { THREADS = 2, QUICK_DIVIDE = 8, MOST_REPEATS = 50 };
 
 typedef struct measurement {
-    double seconds, flops, points, megabytes;
+    double seconds, rate, peak; /* of a step, operations per second, FMA peak */
+    double points, megabytes;
 } measurement;
 
 static double seconds(void)
@@ -42,20 +45,27 @@ static int compare_double(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Median time of a step, over `budget` seconds. */
-static double time_steps(sg_jet *jet, double budget)
+static double median(double *values, int count)
 {
-    double times[MOST_REPEATS];
+    qsort(values, (size_t)count, sizeof *values, compare_double);
+    return values[count / 2];
+}
+
+/* Steps and peaks in turns for `budget` seconds. */
+static void time_steps(sg_jet *jet, sg_pool *pool, double budget, measurement *m)
+{
+    double times[MOST_REPEATS], peaks[MOST_REPEATS];
     int count = 0;
     sg_jet_gradient(jet, NULL);
     for (double start = seconds();
          count < 3 || (count < MOST_REPEATS && seconds() - start < budget); count++) {
+        peaks[count] = bench_fma_peak(pool);
         double before = seconds();
         sg_jet_gradient(jet, NULL);
         times[count] = seconds() - before;
     }
-    qsort(times, (size_t)count, sizeof *times, compare_double);
-    return times[count / 2];
+    m->seconds = median(times, count);
+    m->peak = median(peaks, count);
 }
 
 static sg_status measure(const bench_row *row, bool quick, measurement *m)
@@ -75,8 +85,8 @@ static sg_status measure(const bench_row *row, bool quick, measurement *m)
         status = sg_jet_create(&jet, &config, NULL);
     }
     if (status == SG_OK) {
-        m->seconds = time_steps(jet, quick ? 0.3 : 2.0);
-        m->flops = c.flops;
+        time_steps(jet, pool, quick ? 0.3 : 1.5, m);
+        m->rate = c.flops / m->seconds;
         m->points = (double)c.points;
         m->megabytes = resident_megabytes();
     }
@@ -138,20 +148,30 @@ static void print_peer(const measurement *ours, bool found, const measurement *p
         printf(" %26s", "no peer");
 }
 
-static void print_row(const bench_row *row, bool quick, bool peers, double peak)
+/* The mean of what was measured before and after the peers. */
+static void join(measurement *m, const measurement *after)
 {
-    measurement ours, nested, taylor;
-    if (!measure_apart(row, quick, &ours)) {
+    m->seconds = (m->seconds + after->seconds) / 2;
+    m->rate = (m->rate + after->rate) / 2;
+    m->peak = (m->peak + after->peak) / 2;
+}
+
+static void print_row(const bench_row *row, bool quick, bool peers)
+{
+    measurement ours, after, nested, taylor;
+    bool good = measure_apart(row, quick, &ours);
+    bool has_nested = peers && measure_peer(row, quick, "nested", &nested);
+    bool has_taylor = peers && measure_peer(row, quick, "taylor", &taylor);
+    if (!good || !measure_apart(row, quick, &after)) {
         printf("%-18s failed\n", row->name);
         return;
     }
-    double rate = ours.flops / ours.seconds;
-    printf("%-18s %8.2f %8.3f %7.1f %5.1f%% %5.0f", row->name, 1e3 * ours.seconds,
-           1e6 * ours.seconds / ours.points, 1e-9 * rate, 100 * rate / peak, ours.megabytes);
-    fflush(stdout);
-    print_peer(&ours, peers && measure_peer(row, quick, "nested", &nested), &nested);
-    fflush(stdout);
-    print_peer(&ours, peers && measure_peer(row, quick, "taylor", &taylor), &taylor);
+    join(&ours, &after);
+    printf("%-18s %8.2f %8.3f %7.1f %6.1f %5.1f%% %4.0f", row->name, 1e3 * ours.seconds,
+           1e6 * ours.seconds / ours.points, 1e-9 * ours.rate, 1e-9 * ours.peak,
+           100 * ours.rate / ours.peak, ours.megabytes);
+    print_peer(&ours, has_nested, &nested);
+    print_peer(&ours, has_taylor, &taylor);
     printf("\n");
     fflush(stdout);
 }
@@ -169,27 +189,6 @@ static bool wanted(const bench_row *row, int count, char **names)
     return !any;
 }
 
-/* Measured in a child too: its threads must not be there when rows are forked. */
-static double peak_apart(void)
-{
-    int ends[2];
-    double peak = 0;
-    if (pipe(ends) != 0)
-        return 0;
-    if (fork() == 0) {
-        sg_pool *pool;
-        if (sg_pool_create(&pool, THREADS, NULL) == SG_OK)
-            peak = bench_fma_peak(pool);
-        _exit(write(ends[1], &peak, sizeof peak) == (ssize_t)sizeof peak ? 0 : 1);
-    }
-    close(ends[1]);
-    if (read(ends[0], &peak, sizeof peak) != (ssize_t)sizeof peak)
-        peak = 0;
-    close(ends[0]);
-    wait(NULL);
-    return peak;
-}
-
 int main(int count, char **arguments)
 {
     bool quick = false, peers = true;
@@ -197,16 +196,14 @@ int main(int count, char **arguments)
         quick = quick || strcmp(arguments[i], "--quick") == 0;
         peers = peers && strcmp(arguments[i], "--no-peer") != 0;
     }
-    double peak = peak_apart();
-    printf("loss and gradient of one step, float, %d threads, %s; FMA peak here and now %.0f "
-           "GFLOP/s%s\n",
-           THREADS, sg_isa_name(sg_isa_resolve(SG_ISA_AUTO)), 1e-9 * peak,
+    printf("loss and gradient of one step, float, %d threads, %s%s\n", THREADS,
+           sg_isa_name(sg_isa_resolve(SG_ISA_AUTO)),
            quick ? "; quick: an eighth of the points" : "");
-    printf("%-18s %8s %8s %7s %6s %5s %26s %26s\n", "network", "ms", "us/point", "GFLOP/s", "peak",
-           "MB", "PyTorch, nested autograd", "PyTorch, Taylor channels");
+    printf("%-18s %8s %8s %7s %6s %6s %4s %26s %26s\n", "network", "ms", "us/point", "GFLOP/s",
+           "peak", "share", "MB", "PyTorch, nested autograd", "PyTorch, Taylor channels");
     fflush(stdout);
     for (int i = 0; i < BENCH_ROWS; i++)
         if (wanted(&bench_rows[i], count - 1, arguments + 1))
-            print_row(&bench_rows[i], quick, peers, peak);
+            print_row(&bench_rows[i], quick, peers);
     return 0;
 }

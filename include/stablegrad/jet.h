@@ -37,15 +37,22 @@ extern "C" {
 
 /* ---- Network ------------------------------------------------------------------------------ */
 
+/* The one list of activations and their names: append, never reorder. SIN is sin(frequency * z),
+ * GELU the exact form z * Phi(z). */
+#define SG_ACTIVATION_LIST(X)                                                                      \
+    X(SG_ACTIVATION_TANH, "tanh")                                                                  \
+    X(SG_ACTIVATION_SILU, "silu")                                                                  \
+    X(SG_ACTIVATION_SIN, "sin")                                                                    \
+    X(SG_ACTIVATION_GELU, "gelu")                                                                  \
+    X(SG_ACTIVATION_SOFTPLUS, "softplus")
+
 typedef enum sg_activation {
-    SG_ACTIVATION_TANH,
-    SG_ACTIVATION_SILU,
-    SG_ACTIVATION_SIN,  /* sin(frequency * z) */
-    SG_ACTIVATION_GELU, /* z * Phi(z), the exact form */
-    SG_ACTIVATION_SOFTPLUS
+#define SG_ACTIVATION_ENUM(code, name) code,
+    SG_ACTIVATION_LIST(SG_ACTIVATION_ENUM)
+#undef SG_ACTIVATION_ENUM
 } sg_activation;
 
-/* "tanh", "silu", "sin", "gelu", "softplus"; "unknown" for other values. */
+/* The name in the list; "unknown" for other values. */
 const char *sg_activation_name(sg_activation activation);
 
 /* What the first layer sees. Features, in this order: each kept coordinate, rescaled; then

@@ -1,9 +1,9 @@
 /* Networks: shapes, the flat array of parameters, and the input map. */
 #include "jet/network.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/params.h"
@@ -14,18 +14,18 @@ static const double TWO_PI = 6.283185307179586476925286766559;
 const char *sg_activation_name(sg_activation activation)
 {
     switch (activation) {
-    case SG_ACTIVATION_TANH:
-        return "tanh";
-    case SG_ACTIVATION_SILU:
-        return "silu";
-    case SG_ACTIVATION_SIN:
-        return "sin";
-    case SG_ACTIVATION_GELU:
-        return "gelu";
-    case SG_ACTIVATION_SOFTPLUS:
-        return "softplus";
+#define SG_ACTIVATION_NAME(code, name)                                                             \
+    case code:                                                                                     \
+        return name;
+        SG_ACTIVATION_LIST(SG_ACTIVATION_NAME)
+#undef SG_ACTIVATION_NAME
     }
     return "unknown";
+}
+
+static bool known(sg_activation activation)
+{
+    return strcmp(sg_activation_name(activation), "unknown") != 0;
 }
 
 static void wave_along(double *wave, int coordinates, int coordinate, double value)
@@ -96,8 +96,7 @@ static bool valid_config(const sg_jet_network_config *config)
 {
     if (!valid_input(&config->input) || !in_range(config->hidden_count, 0, MOST_LAYERS) ||
         !in_range(config->outputs, 1, MOST_WIDTH) ||
-        (config->hidden_count > 0 && !config->hidden) ||
-        !in_range((int)config->activation, SG_ACTIVATION_TANH, SG_ACTIVATION_SOFTPLUS) ||
+        (config->hidden_count > 0 && !config->hidden) || !known(config->activation) ||
         !in_range((int)config->type, SG_FLOAT32, SG_FLOAT64) || !isfinite(config->frequency))
         return false;
     for (int i = 0; i < config->hidden_count; i++)

@@ -169,21 +169,12 @@ static SG_INLINE void any_pass(pass_kind kind, sg_activation activation, const s
 static SG_INLINE void choose_activation(pass_kind kind, const sg_activate *args, const pass *all)
 {
     switch (args->activation) {
-    case SG_ACTIVATION_TANH:
-        any_pass(kind, SG_ACTIVATION_TANH, args, all);
+#define SG_CASE(code, name)                                                                        \
+    case code:                                                                                     \
+        any_pass(kind, code, args, all);                                                           \
         break;
-    case SG_ACTIVATION_SILU:
-        any_pass(kind, SG_ACTIVATION_SILU, args, all);
-        break;
-    case SG_ACTIVATION_SIN:
-        any_pass(kind, SG_ACTIVATION_SIN, args, all);
-        break;
-    case SG_ACTIVATION_GELU:
-        any_pass(kind, SG_ACTIVATION_GELU, args, all);
-        break;
-    case SG_ACTIVATION_SOFTPLUS:
-        any_pass(kind, SG_ACTIVATION_SOFTPLUS, args, all);
-        break;
+        SG_ACTIVATION_LIST(SG_CASE)
+#undef SG_CASE
     }
 }
 
