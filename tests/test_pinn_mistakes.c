@@ -101,7 +101,14 @@ static void test_files_that_cannot_be_read(void **state)
     assert_string_equal(diagnostic.message, "the file is larger than one megabyte");
     assert_status(sg_problem_read(&problem, "zero", "a\0b", 3, NULL, 0, NULL, &diagnostic),
                   SG_ERROR_FORMAT);
-    assert_string_equal(diagnostic.message, "this is not a text file");
+    assert_string_equal(diagnostic.message, "this is not UTF-8 text");
+    static const char *const bad[] = {
+        "a: \x80",     "a: \xC0\x80", "a: \xED\xA0\x80", "a: \xF5\x80\x80\x80",
+        "a: \xE2\x82", "a: \x01",     "% 1net\xF0o/"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_status(
+            sg_problem_read(&problem, "bad", bad[i], strlen(bad[i]), NULL, 0, NULL, &diagnostic),
+            SG_ERROR_FORMAT);
 }
 
 int main(void)

@@ -252,6 +252,28 @@ static void test_quantities(void **state)
     sg_problem_destroy(problem);
 }
 
+/* The table of options in the documentation is the table of options. */
+static void test_documentation(void **state)
+{
+    (void)state;
+    FILE *file = fopen(SG_TEST_DATA "/../docs/problems.md", "rb");
+    assert_non_null(file);
+    static char text[1 << 17];
+    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+    fclose(file);
+    for (size_t i = 0; i < sg_option_count; i++) {
+        const sg_option *option = &sg_options[i];
+        char line[512];
+        if (option->type == SG_OPTION_SECTION)
+            continue;
+        const char *quote = option->initial[0] ? "`" : "";
+        snprintf(line, sizeof line, "\n| `%s` | %s%s%s | %s |\n", option->path, quote,
+                 option->initial, quote, option->help);
+        if (!strstr(text, line))
+            fail_msg("docs/problems.md lacks the line%s", line);
+    }
+}
+
 static void test_every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -289,6 +311,7 @@ int main(void)
         cmocka_unit_test(test_shipped_problems),
         cmocka_unit_test(test_check_finds_wrong_references),
         cmocka_unit_test(test_quantities),
+        cmocka_unit_test(test_documentation),
         cmocka_unit_test(test_every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

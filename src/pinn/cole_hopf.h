@@ -5,8 +5,8 @@
  *     G(y) = cos(pi y)/(2 pi) + (x - y)^2/(4 t).
  * The largest exponent is subtracted before anything is exponentiated (log-sum-exp), so no nu
  * overflows. The trapezoidal rule on an infinite line converges faster than any power for such
- * integrands: with steps of half the narrowest peak's width, sqrt(nu / max G''), its error is below
- * rounding. Minima of G lie within t of x, and beyond that distance G grows at least as
+ * integrands: with steps of 3/4 of the narrowest peak's width, sqrt(nu / max G''), its error is
+ * below rounding. Minima of G lie within t of x, and beyond that distance G grows at least as
  * (|x - y| - t)^2/(4 t), which bounds the interval; terms below e^-40 of the largest are left out.
  */
 #ifndef SG_PINN_COLE_HOPF_H

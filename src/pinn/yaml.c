@@ -212,15 +212,56 @@ static sg_status parse_with(builder *b, struct fy_diag *diag)
     return status;
 }
 
+/* Bytes of the UTF-8 character at `at`, 0 if it is not one that text may contain. */
+static size_t character_length(const unsigned char *at, size_t left)
+{
+    size_t n = at[0] < 0x80 ? 1 : at[0] < 0xC2 ? 0 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : 4;
+    bool control = at[0] < ' ' && at[0] != '\t' && at[0] != '\n' && at[0] != '\r';
+    if (n == 0 || n > left || at[0] > 0xF4 || at[0] == 0x7F || control)
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((at[i] & 0xC0) != 0x80)
+            return 0;
+    bool overlong = (at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xF0 && at[1] < 0x90);
+    bool beyond = (at[0] == 0xED && at[1] > 0x9F) || (at[0] == 0xF4 && at[1] > 0x8F);
+    return overlong || beyond ? 0 : n;
+}
+
+/* Bytes that are no text are not repeated to the user. */
+static sg_status refuse_bytes(builder *b, size_t at)
+{
+    sg_status status = refuse(b, at, at + 1, "this is not UTF-8 text");
+    for (char *c = b->diagnostic->source; *c; c++)
+        *c = (unsigned char)*c < 0x80 ? *c : '?';
+    return status;
+}
+
+/* What libfyaml is not given: bytes that are no text, on some of which it does not return, and
+ * directives, which a problem file has no use for. */
+static sg_status check_text(builder *b)
+{
+    const sg_source *source = b->source;
+    if (source->size > SG_YAML_MOST_BYTES)
+        return refuse(b, 0, 0, "the file is larger than one megabyte");
+    for (size_t at = b->base, n; at < source->size; at += n) {
+        n = character_length((const unsigned char *)source->text + at, source->size - at);
+        if (n == 0)
+            return refuse_bytes(b, at);
+        if (source->text[at] == '%' &&
+            (at == b->base || source->text[at - 1] == '\n' || source->text[at - 1] == '\r'))
+            return refuse(b, at, at + 1, "YAML directives are not part of problem files");
+    }
+    return SG_OK;
+}
+
 sg_status sg_yaml_parse(sg_yaml **root, const sg_source *source, size_t begin, sg_arena *arena,
                         sg_diagnostic *diagnostic)
 {
     *root = NULL;
     builder b = {.source = source, .base = begin, .arena = arena, .diagnostic = diagnostic};
-    if (source->size > SG_YAML_MOST_BYTES)
-        return refuse(&b, 0, 0, "the file is larger than one megabyte");
-    if (memchr(source->text, 0, source->size))
-        return refuse(&b, 0, 0, "this is not a text file");
+    sg_status status = check_text(&b);
+    if (status != SG_OK)
+        return status;
     if (source->size == begin) {
         b.root = sg_arena_allocate(arena, 1, sizeof *b.root);
         if (!b.root)
@@ -236,7 +277,7 @@ sg_status sg_yaml_parse(sg_yaml **root, const sg_source *source, size_t begin, s
     struct fy_diag *diag = fy_diag_create(&config);
     if (!diag)
         return SG_ERROR_MEMORY;
-    sg_status status = parse_with(&b, diag);
+    status = parse_with(&b, diag);
     fy_diag_destroy(diag);
     if (status == SG_OK && !b.root)
         status = refuse(&b, begin, begin, "the file is empty");
