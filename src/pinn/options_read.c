@@ -64,7 +64,7 @@ static void collect_keys(const char *prefix, sg_nearest *nearest, char *list, si
         snprintf(key, sizeof key, "%.*s", (int)strcspn(rest, "."), rest);
         if (strcmp(key, last) == 0 || strcmp(key, "*") == 0)
             continue;
-        strcpy(last, key);
+        memcpy(last, key, sizeof last);
         sg_nearest_offer(nearest, key);
         if (used < capacity)
             used += (size_t)snprintf(list + used, capacity - used, "%s%s", used ? ", " : "", key);
