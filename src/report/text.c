@@ -138,7 +138,7 @@ void sg_text_number(sg_text *text, double value)
         sg_text_add(text, "not finite");
     else if (value == 0)
         sg_text_add(text, "0");
-    else if (size >= 0.01 && size < 1000)
+    else if (size >= 0.1 && size < 1000)
         sg_text_format(text, "%#.3g", value);
     else
         sg_text_format(text, "%.2e", value);
