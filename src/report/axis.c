@@ -85,12 +85,12 @@ static size_t log_ticks(const sg_axis *axis, int wanted, double ticks[SG_TICKS_M
     double low = log10(axis->low), high = log10(axis->high);
     static const double digits[] = {1, 2, 5};
     bool fine = high - low < 2.1; /* about two decades: 1, 2, 5 as well */
-    double skip = fmax(1, ceil((high - low) / wanted));
+    int skip = (int)fmax(1, ceil((high - low) / wanted));
     size_t count = 0;
-    for (double power = floor(low); power <= high; power++)
+    for (int power = (int)floor(low); power <= high; power++)
         for (size_t i = 0; i < (fine ? 3 : 1) && count < SG_TICKS_MAX; i++) {
             double tick = digits[i] * pow(10, power);
-            if (fmod(power, skip) == 0 && tick >= axis->low * 0.999 && tick <= axis->high * 1.001)
+            if (power % skip == 0 && tick >= axis->low * 0.999 && tick <= axis->high * 1.001)
                 ticks[count++] = tick;
         }
     return count;

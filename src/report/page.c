@@ -59,7 +59,7 @@ static const char style[] =
     ".own{--c:var(--l)}"
     "figure .legend{font-size:13px;margin:0 0 2px}.legend{display:flex;flex-wrap:wrap;gap:2px "
     "18px;font-size:14px;max-width:none;margin-block:8px}"
-    ".legend span{white-space:nowrap}"
+    ".legend span{white-space:nowrap}.legend{break-after:avoid}"
     ".legend svg{display:inline-block;width:22px;height:10px;margin-right:6px;"
     "vertical-align:middle}.none{color:var(--soft);font-style:italic}\n"
     ".scroll{overflow-x:auto}table{border-collapse:collapse;font-size:15px;margin:8px 0 12px}"

@@ -217,13 +217,13 @@ static size_t residual_pictures(const gallery *g, const char *equation, picture 
 /* --- maps --- */
 
 /* One plane: the pictures side by side. Several: a row for each picture. */
-static void draw_maps(const gallery *g, const picture *list, size_t count, sg_maps *maps)
+static void draw_maps(const gallery *g, const picture *list, size_t count, sg_maps maps)
 {
     sg_plane planes[PLANES_MOST] = {{0}};
     const char *titles[PLANES_MOST] = {0}, *rows[SOURCES_MOST];
     size_t slices = g->view.count;
-    maps->columns = slices > 1 ? slices : count < COLUMNS ? count : COLUMNS;
-    maps->rows = slices > 1 ? count : (count + COLUMNS - 1) / COLUMNS;
+    maps.columns = slices > 1 ? slices : count < COLUMNS ? count : COLUMNS;
+    maps.rows = slices > 1 ? count : (count + COLUMNS - 1) / COLUMNS;
     for (size_t p = 0; p < count; p++) {
         rows[p] = list[p].name;
         for (size_t s = 0; s < slices; s++) {
@@ -233,13 +233,13 @@ static void draw_maps(const gallery *g, const picture *list, size_t count, sg_ma
             titles[at] = slices == 1 ? list[p].label : p == 0 ? g->view.titles[s] : NULL;
         }
     }
-    maps->planes = planes;
-    maps->titles = titles;
-    maps->row_titles = slices > 1 && count > 1 ? rows : NULL;
-    maps->same_axes = g->view.same_axes;
-    maps->pixels = g->pixels;
+    maps.planes = planes;
+    maps.titles = titles;
+    maps.row_titles = slices > 1 && count > 1 ? rows : NULL;
+    maps.same_axes = g->view.same_axes;
+    maps.pixels = g->pixels;
     sg_text_add(g->page->out, "<div class=\"wide\">");
-    sg_maps_draw(g->page->out, maps);
+    sg_maps_draw(g->page->out, &maps);
     sg_text_add(g->page->out, "</div>");
 }
 
@@ -278,7 +278,7 @@ static void field_maps(const gallery *g, const char *field)
                     .label = field,
                     .description = description};
     begin_figure(g);
-    draw_maps(g, list, count, &maps);
+    draw_maps(g, list, count, maps);
     sg_text_add(g->page->out, "<figcaption>The field <em>");
     sg_text_escape(g->page->out, field);
     sg_text_add(g->page->out, count > 1 ? "</em>, all on one colour range." : "</em>.");
@@ -306,7 +306,7 @@ static void error_maps(const gallery *g, const char *field)
                     .label = "error",
                     .description = description};
     begin_figure(g);
-    draw_maps(g, list, count, &maps);
+    draw_maps(g, list, count, maps);
     sg_text_add(g->page->out, "<figcaption>Prediction minus reference of <em>");
     sg_text_escape(g->page->out, field);
     sg_text_add(g->page->out, "</em>, centred on zero");
@@ -336,7 +336,7 @@ static void residual_maps(const gallery *g, const char *equation)
                     .label = "|residual|",
                     .description = description};
     begin_figure(g);
-    draw_maps(g, list, count, &maps);
+    draw_maps(g, list, count, maps);
     sg_text_add(g->page->out, "<figcaption>Size of the residual of the equation <em>");
     sg_text_escape(g->page->out, equation);
     sg_text_add(g->page->out, "</em>, on a logarithmic scale.");
