@@ -124,9 +124,12 @@ static void the_sentence_and_the_table_agree(void **state)
     assert_true(base->steps.mean == 5000 && base->steps.spread == 0);
     assert_close(v->seconds.mean, 51, 1e-9);
     char *html = report_of(sub(folder, "c")), text[128];
-    (void)snprintf(text, sizeof text, "validation loss of %.2e, ", v->validation.mean);
+    (void)snprintf(text, sizeof text, "validation loss of <span class=\"n\">%.2e</span>, ",
+                   v->validation.mean);
     assert_non_null(strstr(html, text));
-    (void)snprintf(text, sizeof text, "<td class=\"best\">%.2e <small>± %.2e</small></td>",
+    (void)snprintf(text, sizeof text,
+                   "<td class=\"best\"><span class=\"n\">%.2e</span> <small>± <span "
+                   "class=\"n\">%.2e</span></small></td>",
                    v->validation.mean, v->validation.spread);
     assert_non_null(strstr(html, text));
     assert_non_null(strstr(html, "standard deviation over 3 seeds"));

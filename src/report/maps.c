@@ -18,7 +18,7 @@ enum {
     GAP = 28,
     BAR = 12,
     BAR_GAP = 28,
-    BAR_ROOM = 82,
+    BAR_ROOM = 92,
     COLOURS = 255
 };
 

@@ -28,7 +28,7 @@ static const char style[] =
     "p{margin:0 0 12px;max-width:46em}"
     ".eyebrow{font-size:13px;letter-spacing:.04em;text-transform:uppercase}"
     ".lead{font-size:19px;line-height:1.5;margin:26px 0 14px}"
-    ".soft,figcaption{color:var(--soft);font-size:14px}"
+    ".n{white-space:nowrap}.soft,figcaption{color:var(--soft);font-size:14px}"
     ".bad{border-left:3px solid var(--s6);padding-left:12px}"
     ".keys{display:flex;flex-wrap:wrap;gap:12px 44px;margin:22px 0 0}"
     ".keys div{min-width:120px}.keys dt{font-size:13px;color:var(--soft)}"
