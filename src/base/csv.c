@@ -195,7 +195,7 @@ static sg_status measure_first(scanner look, size_t *columns, bool *numbers)
     *columns = 0;
     *numbers = true;
     while (!at_line_end(&look)) {
-        char cell[CELL_MAX];
+        char cell[CELL_MAX] = "";
         double value;
         sg_status status = take_cell(&look, cell);
         if (status != SG_OK)
@@ -220,7 +220,7 @@ static sg_status read_names(scanner *s, sg_csv *out)
     if (!out->names)
         return SG_ERROR_MEMORY;
     for (size_t c = 0; c < out->columns; c++) {
-        char cell[CELL_MAX];
+        char cell[CELL_MAX] = "";
         sg_status status = take_cell(s, cell);
         if (status != SG_OK)
             return status;
@@ -235,7 +235,7 @@ static sg_status read_row(scanner *s, sg_csv *out)
 {
     double *row = out->values + out->rows * out->columns;
     for (size_t c = 0; c < out->columns; c++) {
-        char cell[CELL_MAX];
+        char cell[CELL_MAX] = "";
         if (at_line_end(s))
             return bad(s, "fewer cells than in the first line", NULL);
         sg_status status = take_cell(s, cell);

@@ -43,14 +43,11 @@ bool sg_file_exists(const char *path)
 
 char *sg_path_join(const sg_allocator *allocator, const char *folder, const char *name)
 {
-    size_t head = strlen(folder), tail = strlen(name);
-    char *path = sg_allocate(allocator, head + tail + 2, 1);
-    if (!path)
-        return NULL;
-    memcpy(path, folder, head);
-    if (head && folder[head - 1] != '/')
-        path[head++] = '/';
-    memcpy(path + head, name, tail);
+    size_t head = strlen(folder), size = head + strlen(name) + 2;
+    char *path = sg_allocate(allocator, size, 1);
+    if (path)
+        (void)snprintf(path, size, "%s%s%s", folder, head && folder[head - 1] != '/' ? "/" : "",
+                       name);
     return path;
 }
 
@@ -255,7 +252,7 @@ sg_status sg_file_write(const char *path, const void *data, size_t size,
 {
     sg_file *file;
     sg_status status = sg_file_create(&file, path, allocator, message, message_size);
-    if (status != SG_OK)
+    if (!file)
         return status;
     sg_file_put(file, data, size);
     return sg_file_commit(file, message, message_size);

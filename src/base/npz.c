@@ -114,7 +114,8 @@ static size_t npy_header(char header[HEADER_MAX], sg_array_type type, size_t ran
     assert(total <= HEADER_MAX);
     memset(header + used, ' ', total - used);
     header[total - 1] = '\n';
-    memcpy(header, "\x93NUMPY\x01\x00", 8);
+    static const char magic[8] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0};
+    memcpy(header, magic, sizeof magic);
     store16((unsigned char *)header + 8, (uint32_t)(total - 10));
     return total;
 }

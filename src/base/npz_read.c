@@ -431,7 +431,7 @@ sg_status sg_npz_read(const char *path, size_t limit, const sg_allocator *given,
 
 void sg_arrays_release(sg_arrays *arrays)
 {
-    for (size_t i = 0; i < arrays->count; i++) {
+    for (size_t i = 0; arrays->items && i < arrays->count; i++) {
         sg_release(&arrays->allocator, arrays->items[i].name);
         sg_release(&arrays->allocator, arrays->items[i].values);
     }

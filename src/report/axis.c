@@ -84,13 +84,13 @@ static size_t log_ticks(const sg_axis *axis, int wanted, double ticks[SG_TICKS_M
 {
     double low = log10(axis->low), high = log10(axis->high);
     static const double digits[] = {1, 2, 5};
-    bool fine = high - low < 1.7; /* under two decades: 1, 2, 5 as well */
-    double skip = fmax(1, ceil((high - low) / wanted));
+    bool fine = high - low < 2.1; /* about two decades: 1, 2, 5 as well */
+    int skip = (int)fmax(1, ceil((high - low) / wanted));
     size_t count = 0;
-    for (double power = floor(low); power <= high; power++)
+    for (int power = (int)floor(low); power <= high; power++)
         for (size_t i = 0; i < (fine ? 3 : 1) && count < SG_TICKS_MAX; i++) {
             double tick = digits[i] * pow(10, power);
-            if (fmod(power, skip) == 0 && tick >= axis->low * 0.999 && tick <= axis->high * 1.001)
+            if (power % skip == 0 && tick >= axis->low * 0.999 && tick <= axis->high * 1.001)
                 ticks[count++] = tick;
         }
     return count;
@@ -101,11 +101,12 @@ size_t sg_axis_ticks(const sg_axis *axis, int wanted, double ticks[SG_TICKS_MAX]
     return axis->log ? log_ticks(axis, wanted, ticks) : linear_ticks(axis, wanted, ticks);
 }
 
-static void power_label(sg_text *out, double tick)
+/* Plain numbers on an axis that needs few digits, powers of ten on any other; never a mixture. */
+static void power_label(sg_text *out, const sg_axis *axis, double tick)
 {
     int power = (int)floor(log10(tick) + 1e-9);
     double digit = tick / pow(10, power);
-    if (power >= -2 && power <= 3) {
+    if (axis->low >= 5e-3 && axis->high <= 5e3) {
         sg_text_format(out, "%g", tick);
         return;
     }
@@ -118,7 +119,7 @@ static void power_label(sg_text *out, double tick)
 void sg_axis_label(sg_text *out, const sg_axis *axis, double tick, double step)
 {
     if (axis->log) {
-        power_label(out, tick);
+        power_label(out, axis, tick);
         return;
     }
     if (fabs(tick) < 1e-9 * fabs(step))

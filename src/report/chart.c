@@ -247,6 +247,8 @@ void sg_chart_draw(sg_text *out, const sg_chart *chart)
         sg_text_add(out, "<p class=\"none\">No values to show.</p></figure>\n");
         return;
     }
+    if (chart->legend)
+        sg_chart_legend(out, chart->lines, chart->line_count);
     sg_axis x, y;
     set_ranges(chart, &x, &y);
     sg_text_format(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", chart->width,

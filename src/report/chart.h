@@ -38,6 +38,7 @@ typedef struct sg_chart {
     bool keep_x_range;    /* no room left and right of the data */
     const sg_line *lines;
     size_t line_count;
+    bool legend; /* under the title */
     const sg_mark *marks;
     size_t mark_count;
 } sg_chart;

@@ -109,14 +109,14 @@ static void choose_series(sg_view *view, const sg_grid *grid, const double *guid
     size_t along = grid->time < grid->rank ? grid->time : grid->rank - 1;
     size_t x = along == 0 ? 1 : 0, y = x + 1 == along ? x + 2 : x + 1;
     size_t n = grid->shape[along];
-    size_t places[3] = {0, n / 2, n - 1};
+    size_t places[SG_VIEW_PLANES] = {0, n / 2, n - 1};
     if (along != grid->time) {
         places[0] = n / 4;
         places[2] = n - 1 - n / 4;
     }
-    view->count = 3;
+    view->count = SG_VIEW_PLANES;
     view->same_axes = true;
-    for (size_t p = 0; p < view->count; p++) {
+    for (size_t p = 0; p < SG_VIEW_PLANES; p++) {
         view->planes[p] = plane_of(grid, x, y);
         fix(view, p, grid, along, places[p]);
     }

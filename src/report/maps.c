@@ -15,10 +15,10 @@ enum {
     BOTTOM = 36,
     TICKS = 52,
     ROW_TITLE = 20,
-    GAP = 16,
+    GAP = 28,
     BAR = 12,
-    BAR_GAP = 16,
-    BAR_ROOM = 82,
+    BAR_GAP = 28,
+    BAR_ROOM = 92,
     COLOURS = 255
 };
 
@@ -139,7 +139,7 @@ static frame lay_out(const sg_maps *maps)
     double gap = maps->same_axes ? GAP : TICKS + 4, columns = (double)maps->columns;
     double rows = (double)maps->rows;
     f.left = TICKS + (maps->row_titles ? ROW_TITLE : 0);
-    double most = maps->rows > 1 ? 210 : PANEL_MOST;
+    double most = maps->rows > 1 ? 232 : PANEL_MOST;
     f.width = fmin((PAGE_WIDTH - f.left - BAR_ROOM - (columns - 1) * gap) / columns, most);
     f.height = 0;
     for (size_t i = 0; i < maps->rows * maps->columns; i++)
@@ -148,7 +148,7 @@ static frame lay_out(const sg_maps *maps)
     f.column = f.width + gap;
     f.row = f.height + (maps->titles && maps->titles[maps->columns * (maps->rows - 1)]
                             ? TITLE + (maps->same_axes ? 4 : BOTTOM)
-                        : maps->same_axes ? 10
+                        : maps->same_axes ? 18
                                           : BOTTOM + 6);
     f.total = f.left + columns * f.column - gap + BAR_ROOM;
     f.full = TITLE + (rows - 1) * f.row + f.height + BOTTOM;
@@ -261,7 +261,7 @@ static void draw_bar(sg_text *out, const sg_maps *maps, const frame *f)
         sg_axis_label(out, &axis, ticks[i], count > 1 ? ticks[1] - ticks[0] : 1);
         sg_text_add(out, "</text>");
     }
-    sg_text_format(out, "<text class=\"mid name\" x=\"%.1f\" y=\"%.1f\">", x + BAR / 2.0, y - 8);
+    sg_text_format(out, "<text class=\"name\" x=\"%.1f\" y=\"%.1f\">", x, y - 8);
     sg_text_escape(out, maps->label);
     sg_text_add(out, "</text>");
 }

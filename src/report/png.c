@@ -70,8 +70,9 @@ void sg_png_base64(sg_text *out, const unsigned char *pixels, size_t width, size
         out->status = SG_ERROR_MEMORY;
         return;
     }
-    memcpy(file, "\x89PNG\r\n\x1a\n", 8);
-    size_t size = 8;
+    static const unsigned char signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+    memcpy(file, signature, sizeof signature);
+    size_t size = sizeof signature;
     unsigned char header[13] = {0, 0, 0, 0, 0, 0, 0, 0, 8, 3, 0, 0, 0}; /* 8 bits, palette */
     store32(header, width);
     store32(header + 4, height);

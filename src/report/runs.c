@@ -2,6 +2,7 @@
 #include "report/runs.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -174,15 +175,12 @@ static sg_status read_single(const source *s, const char *folder, bool fields, s
 
 static sg_status note_missing(const source *s, sg_runs *out, const char *name)
 {
-    size_t have = out->missing ? strlen(out->missing) : 0, size = have + strlen(name) + 3;
+    const char *before = out->missing ? out->missing : "";
+    size_t size = strlen(before) + strlen(name) + 3;
     char *names = sg_allocate(s->allocator, size, 1);
     if (!names)
         return no_memory(s);
-    if (have)
-        memcpy(names, out->missing, have);
-    if (have)
-        memcpy(names + have, ", ", 2);
-    memcpy(names + have + (have ? 2 : 0), name, strlen(name));
+    (void)snprintf(names, size, "%s%s%s", before, before[0] ? ", " : "", name);
     sg_release(s->allocator, out->missing);
     out->missing = names;
     return SG_OK;

@@ -82,24 +82,26 @@ static void compare_with_baseline(sg_text *out, const sg_report_variant *v,
 
 static void describe_run(sg_text *out, const sg_report_variant *v)
 {
-    sg_text_add(out, "<p class=\"lead\"><strong>");
-    if (v->relative_l2.count && isfinite(v->relative_l2.mean)) {
-        sg_text_add(out, "The relative L2 error against the reference is ");
-        sg_text_number(out, v->relative_l2.mean);
-        sg_text_add(out, "</strong>, the largest error ");
-        sg_text_number(out, v->max_error.mean);
-    } else if (v->validation.count) {
-        sg_text_add(out, "The validation loss is ");
-        sg_text_number(out, v->validation.mean);
-        sg_text_add(out, "</strong>; there is no reference solution to compare with");
-    } else {
-        sg_text_add(out, "The run has not been evaluated yet</strong>");
-    }
-    sg_text_add(out, ", after ");
+    sg_text_add(out, "<p class=\"lead\"><strong>After ");
     sg_text_count(out, v->steps.mean);
     sg_text_add(out, " steps in ");
     sg_text_duration(out, v->seconds.mean);
-    sg_text_add(out, ".</p>\n");
+    if (v->relative_l2.count && isfinite(v->relative_l2.mean)) {
+        sg_text_add(out, " the relative L2 error against the reference is ");
+        sg_text_number(out, v->relative_l2.mean);
+        sg_text_add(out, ".</strong> The largest error is ");
+        sg_text_number(out, v->max_error.mean);
+        sg_text_add(out, ".");
+    } else if (v->validation.count) {
+        sg_text_add(out, " the validation loss is ");
+        sg_text_number(out, v->validation.mean);
+        sg_text_add(out, ".</strong>");
+        if (!v->relative_l2.count)
+            sg_text_add(out, " There is no reference solution to compare with.");
+    } else {
+        sg_text_add(out, " the run has not been evaluated.</strong>");
+    }
+    sg_text_add(out, "</p>\n");
 }
 
 /* A run that did not end as it should is said at the top. */
@@ -200,13 +202,13 @@ static void key_numbers(sg_page *page)
     key_number(page, "largest error", max_error);
     const sg_report_variant *v = &s->variants[s->count > 1 ? 1 : 0];
     if (s->count > 1 && v->reached.count && s->variants[0].reached.count) {
-        sg_text_add(out, "<div><dt>baseline’s loss reached</dt><dd>");
+        sg_text_add(out, "<div><dt>baseline’s loss at step</dt><dd>");
         sg_text_count(out, v->reached.mean);
         sg_text_add(out, "<small>");
         sg_text_escape(out, s->variants[0].label);
         sg_text_add(out, " ");
         sg_text_count(out, s->variants[0].reached.mean);
-        sg_text_add(out, " steps</small></dd></div>");
+        sg_text_add(out, "</small></dd></div>");
     }
     sg_text_add(out, "</dl>\n");
 }

@@ -149,6 +149,7 @@ static void reference_chart(sg_page *page)
                       .height = HALF_HEIGHT,
                       .lines = lines,
                       .line_count = count,
+                      .legend = true,
                       .marks = marks,
                       .mark_count = mark_count};
     if (count)
@@ -167,7 +168,7 @@ static void ratio_chart(sg_page *page, size_t scaled)
     if (sg_page_line(page, scaled, false, "ratio_scaled", &lines[count]))
         lines[count++].label = "after scaling";
     sg_mark mark;
-    sg_chart chart = {.title = "Largest over smallest layer scale, R_std: before (grey) and after",
+    sg_chart chart = {.title = "Largest over smallest layer scale, R_std",
                       .x_label = "step",
                       .y_label = "R_std",
                       .log_y = true,
@@ -175,6 +176,7 @@ static void ratio_chart(sg_page *page, size_t scaled)
                       .height = HALF_HEIGHT,
                       .lines = lines,
                       .line_count = count,
+                      .legend = true,
                       .marks = &mark,
                       .mark_count = sg_page_window_mark(page, &mark)};
     if (count)

@@ -40,6 +40,25 @@ typedef struct gallery {
     double pixels; /* for each map */
 } gallery;
 
+/* A picture's values in the planes of the view, one after the other, and their number; NULL without
+ * memory. Colours are chosen for what is seen, not for the rest of the field. */
+static double *shown_values(const gallery *g, const picture *p, size_t *count)
+{
+    size_t most = 0;
+    *count = 0;
+    for (size_t s = 0; s < g->view.count; s++)
+        most += g->view.planes[s].x_count * g->view.planes[s].y_count;
+    double *shown = sg_page_memory(g->page, most, sizeof *shown);
+    for (size_t s = 0; shown && s < g->view.count; s++) {
+        const sg_plane *plane = &g->view.planes[s];
+        for (size_t i = 0; i < plane->x_count; i++)
+            for (size_t j = 0; j < plane->y_count; j++)
+                shown[(*count)++] =
+                    p->values[g->view.offset[s] + i * plane->x_stride + j * plane->y_stride];
+    }
+    return shown;
+}
+
 /* The smallest and largest finite values of an array. */
 static void include_range(const double *values, size_t count, double *low, double *high)
 {
@@ -70,6 +89,32 @@ static double size_quantile(const double *values, size_t count, double largest, 
             return largest * pow(10, decades * ((double)(b + 1) / BINS - 1));
     }
     return largest;
+}
+
+/* The range of values that are seen of several pictures, from the given start on. */
+static void shown_range(const gallery *g, const picture *list, size_t count, double *low,
+                        double *high)
+{
+    for (size_t p = 0; p < count; p++) {
+        size_t shown;
+        const double *values = shown_values(g, &list[p], &shown);
+        include_range(values, shown, low, high);
+    }
+}
+
+/* The lowest and the highest of the pictures' own quantiles of size. */
+static void shown_quantiles(const gallery *g, const picture *list, size_t count, double largest,
+                            double share, double *lowest, double *highest)
+{
+    *lowest = INFINITY;
+    *highest = 0;
+    for (size_t p = 0; p < count && largest > 0; p++) {
+        size_t shown;
+        const double *values = shown_values(g, &list[p], &shown);
+        double quantile = size_quantile(values, shown, largest, share);
+        *lowest = fmin(*lowest, quantile);
+        *highest = fmax(*highest, quantile);
+    }
 }
 
 /* --- what there is to show --- */
@@ -172,13 +217,13 @@ static size_t residual_pictures(const gallery *g, const char *equation, picture 
 /* --- maps --- */
 
 /* One plane: the pictures side by side. Several: a row for each picture. */
-static void draw_maps(const gallery *g, const picture *list, size_t count, sg_maps *maps)
+static void draw_maps(const gallery *g, const picture *list, size_t count, sg_maps maps)
 {
     sg_plane planes[PLANES_MOST] = {{0}};
     const char *titles[PLANES_MOST] = {0}, *rows[SOURCES_MOST];
     size_t slices = g->view.count;
-    maps->columns = slices > 1 ? slices : count < COLUMNS ? count : COLUMNS;
-    maps->rows = slices > 1 ? count : (count + COLUMNS - 1) / COLUMNS;
+    maps.columns = slices > 1 ? slices : count < COLUMNS ? count : COLUMNS;
+    maps.rows = slices > 1 ? count : (count + COLUMNS - 1) / COLUMNS;
     for (size_t p = 0; p < count; p++) {
         rows[p] = list[p].name;
         for (size_t s = 0; s < slices; s++) {
@@ -188,13 +233,13 @@ static void draw_maps(const gallery *g, const picture *list, size_t count, sg_ma
             titles[at] = slices == 1 ? list[p].label : p == 0 ? g->view.titles[s] : NULL;
         }
     }
-    maps->planes = planes;
-    maps->titles = titles;
-    maps->row_titles = slices > 1 && count > 1 ? rows : NULL;
-    maps->same_axes = g->view.same_axes;
-    maps->pixels = g->pixels;
+    maps.planes = planes;
+    maps.titles = titles;
+    maps.row_titles = slices > 1 && count > 1 ? rows : NULL;
+    maps.same_axes = g->view.same_axes;
+    maps.pixels = g->pixels;
     sg_text_add(g->page->out, "<div class=\"wide\">");
-    sg_maps_draw(g->page->out, maps);
+    sg_maps_draw(g->page->out, &maps);
     sg_text_add(g->page->out, "</div>");
 }
 
@@ -213,12 +258,11 @@ static void field_maps(const gallery *g, const char *field)
     picture list[SOURCES_MOST];
     size_t count = field_pictures(g, field, list);
     double low = INFINITY, high = -INFINITY;
-    for (size_t p = 0; p < count; p++)
-        include_range(list[p].values, g->grid.count, &low, &high);
+    shown_range(g, list, count, &low, &high);
     if (!(low <= high))
         low = high = 0;
     double size = fmax(fabs(low), fabs(high));
-    bool both_signs = low < -1e-3 * size && high > 1e-3 * size;
+    bool both_signs = low < -0.05 * size && high > 0.05 * size;
     if (both_signs) {
         low = -size;
         high = size;
@@ -234,7 +278,7 @@ static void field_maps(const gallery *g, const char *field)
                     .label = field,
                     .description = description};
     begin_figure(g);
-    draw_maps(g, list, count, &maps);
+    draw_maps(g, list, count, maps);
     sg_text_add(g->page->out, "<figcaption>The field <em>");
     sg_text_escape(g->page->out, field);
     sg_text_add(g->page->out, count > 1 ? "</em>, all on one colour range." : "</em>.");
@@ -245,32 +289,29 @@ static void error_maps(const gallery *g, const char *field)
 {
     picture list[SOURCES_MOST];
     size_t count = error_pictures(g, field, list);
-    double low = 0, high = 0, most = 0;
-    for (size_t p = 0; p < count; p++)
-        include_range(list[p].values, g->grid.count, &low, &high);
+    double low = 0, high = 0, least, most;
+    shown_range(g, list, count, &low, &high);
     double largest = fmax(-low, high), range = largest;
-    for (size_t p = 0; p < count && largest > 0; p++)
-        most = fmax(most, size_quantile(list[p].values, g->grid.count, largest, 0.995));
+    shown_quantiles(g, list, count, largest, 0.995, &least, &most);
     bool cut = largest > 0 && most < 0.4 * largest;
     if (cut)
         range = most;
     if (count == 0)
         return;
-    char description[LABEL], label[LABEL];
+    char description[LABEL];
     (void)snprintf(description, sizeof description, "Maps of the error of %.80s", field);
-    (void)snprintf(label, sizeof label, "error of %.60s", field);
     sg_maps maps = {.shade = SG_SHADE_ERROR,
                     .low = range > 0 ? -range : -1,
                     .high = range > 0 ? range : 1,
-                    .label = label,
+                    .label = "error",
                     .description = description};
     begin_figure(g);
-    draw_maps(g, list, count, &maps);
+    draw_maps(g, list, count, maps);
     sg_text_add(g->page->out, "<figcaption>Prediction minus reference of <em>");
     sg_text_escape(g->page->out, field);
     sg_text_add(g->page->out, "</em>, centred on zero");
     if (cut) {
-        sg_text_add(g->page->out, "; colours end at the 99.5th percentile, the largest error is ");
+        sg_text_add(g->page->out, "; colours end at the 99.5th percentile, the largest is ");
         sg_text_number(g->page->out, largest);
     }
     sg_text_add(g->page->out, ".");
@@ -281,24 +322,21 @@ static void residual_maps(const gallery *g, const char *equation)
 {
     picture list[SOURCES_MOST];
     size_t count = residual_pictures(g, equation, list);
-    double low = 0, high = 0, least = INFINITY;
-    for (size_t p = 0; p < count; p++)
-        include_range(list[p].values, g->grid.count, &low, &high);
+    double low = 0, high = 0, least, most;
+    shown_range(g, list, count, &low, &high);
     double largest = fmax(-low, high);
-    for (size_t p = 0; p < count && largest > 0; p++)
-        least = fmin(least, size_quantile(list[p].values, g->grid.count, largest, 0.02));
+    shown_quantiles(g, list, count, largest, 0.02, &least, &most);
     if (count == 0)
         return;
-    char description[LABEL], label[LABEL];
+    char description[LABEL];
     (void)snprintf(description, sizeof description, "Maps of the residual of %.80s", equation);
-    (void)snprintf(label, sizeof label, "|residual|");
     sg_maps maps = {.shade = SG_SHADE_LOG,
                     .low = largest > 0 ? fmin(least, largest / 10) : 0.1,
                     .high = largest > 0 ? largest : 1,
-                    .label = label,
+                    .label = "|residual|",
                     .description = description};
     begin_figure(g);
-    draw_maps(g, list, count, &maps);
+    draw_maps(g, list, count, maps);
     sg_text_add(g->page->out, "<figcaption>Size of the residual of the equation <em>");
     sg_text_escape(g->page->out, equation);
     sg_text_add(g->page->out, "</em>, on a logarithmic scale.");
@@ -394,7 +432,17 @@ static void cuts(const gallery *g, const char *field)
 
 /* --- the two sections --- */
 
-static void show_fields(const gallery *g)
+/* Chooses the planes for a field: near the middle, where it is not about zero. */
+static void look_at(gallery *g, const char *field)
+{
+    const double *guide = reference_of(g, field);
+    if (!guide)
+        guide = sg_grid_values(&g->grid, g->runs[0], field, "");
+    if (g->grid.rank > 1)
+        sg_view_choose(&g->view, &g->grid, guide);
+}
+
+static void show_fields(gallery *g)
 {
     picture list[SOURCES_MOST];
     if (g->grid.rank == 1) {
@@ -407,6 +455,7 @@ static void show_fields(const gallery *g)
             curve(g, list, count, g->fields[f], g->fields[f], false);
             continue;
         }
+        look_at(g, g->fields[f]);
         field_maps(g, g->fields[f]);
         if (g->grid.rank == 2 && g->grid.time < 2)
             cuts(g, g->fields[f]);
@@ -433,7 +482,7 @@ static void show_error_curves(const gallery *g)
     sg_text_add(g->page->out, "</div>\n");
 }
 
-static void show_errors(const gallery *g)
+static void show_errors(gallery *g)
 {
     if (!reference_of(g, g->fields[0]))
         sg_text_add(g->page->out, "<p class=\"soft\">There is no reference solution; the residuals "
@@ -442,8 +491,11 @@ static void show_errors(const gallery *g)
         show_error_curves(g);
         return;
     }
-    for (size_t f = 0; f < g->field_count; f++)
+    for (size_t f = 0; f < g->field_count; f++) {
+        look_at(g, g->fields[f]);
         error_maps(g, g->fields[f]);
+    }
+    look_at(g, g->fields[0]);
     for (size_t e = 0; e < g->equation_count; e++)
         residual_maps(g, g->equations[e]);
 }
@@ -473,11 +525,6 @@ void sg_page_solution(sg_page *page)
     if (g->field_count == 0) {
         say_why_nothing(page);
         return;
-    }
-    if (g->grid.rank > 1) {
-        const double *guide = reference_of(g, g->fields[0]);
-        sg_view_choose(&g->view, &g->grid,
-                       guide ? guide : sg_grid_values(&g->grid, g->runs[0], g->fields[0], ""));
     }
     if (page->runs->comparison && page->runs->run_count > page->runs->variant_count)
         sg_text_add(page->out, "<p class=\"soft\">Of each variant, its first seed.</p>\n");

@@ -138,10 +138,10 @@ void sg_text_number(sg_text *text, double value)
         sg_text_add(text, "not finite");
     else if (value == 0)
         sg_text_add(text, "0");
-    else if (size >= 0.01 && size < 1000)
+    else if (size >= 0.1 && size < 1000)
         sg_text_format(text, "%#.3g", value);
-    else
-        sg_text_format(text, "%.2e", value);
+    else /* a line must not end after the exponent's minus */
+        sg_text_format(text, "<span class=\"n\">%.2e</span>", value);
 }
 
 void sg_text_count(sg_text *text, double value)

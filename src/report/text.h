@@ -26,7 +26,8 @@ void sg_text_format(sg_text *text, const char *format, ...) __attribute__((forma
 void sg_text_escape(sg_text *text, const char *words);
 void sg_text_base64(sg_text *text, const unsigned char *bytes, size_t size);
 
-/* A value for people: three significant digits, "not finite" for infinities, a dash for NaN. */
+/* A value for people, as HTML: three significant digits, "not finite" for infinities, a dash for
+ * NaN. */
 void sg_text_number(sg_text *text, double value);
 /* A count with commas: 50,000. */
 void sg_text_count(sg_text *text, double value);

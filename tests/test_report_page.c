@@ -1,0 +1,335 @@
+/* The report of whole and of broken run folders. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/report.h"
+#include "support/folders.h"
+#include "support/support.h"
+
+static size_t count_of(const char *text, const char *what)
+{
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, what)); at += strlen(what))
+        count++;
+    return count;
+}
+
+/* Every element that is opened is closed, in order: a check of the writer, not of HTML. */
+static void assert_well_formed(const char *html)
+{
+    static const char *const empty[] = {"meta", "link", "!DOCTYPE", "path", "image", "rect"};
+    char stack[64][16];
+    size_t depth = 0;
+    for (const char *at = html; (at = strchr(at, '<')); at++) {
+        char name[16] = "";
+        (void)sscanf(at + 1, "%15[^ >/\n]", name);
+        bool closes_none = false;
+        for (size_t e = 0; e < sizeof empty / sizeof empty[0]; e++)
+            closes_none |= strcmp(name, empty[e]) == 0;
+        if (at[1] == '/') {
+            (void)sscanf(at + 2, "%15[^>]", name);
+            assert_true(depth > 0);
+            assert_string_equal(stack[--depth], name);
+        } else if (!closes_none) {
+            assert_true(depth < 64);
+            strcpy(stack[depth++], name);
+            /* Style and script hold characters that are not elements. */
+            if (strcmp(name, "style") == 0)
+                at = strstr(at, "</style>") - 1;
+            if (strcmp(name, "script") == 0)
+                at = strstr(at, "</script>") - 1;
+        }
+    }
+    assert_int_equal(depth, 0);
+}
+
+static char *report_of(const char *folder)
+{
+    char message[512] = "";
+    sg_status status = sg_report_write(folder, NULL, message, sizeof message);
+    assert_string_equal(message, "");
+    assert_ok(status);
+    char *html = folder_text(folder, "report.html");
+    assert_well_formed(html);
+    assert_true(strlen(html) < 3000000);
+    assert_null(strstr(html, "http:"));
+    assert_null(strstr(html, "https:"));
+    assert_null(strstr(html, " nan")); /* a coordinate or a value; base64 has no spaces */
+    assert_null(strstr(html, "\"nan"));
+    assert_null(strstr(html, " -nan"));
+    static const char *const order[] = {"id=\"result\"",  "id=\"curves\"",  "id=\"solution\"",
+                                        "id=\"scaling\"", "id=\"numbers\"", "id=\"problem\"",
+                                        "id=\"repeat\""};
+    const char *at = html;
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+        at = strstr(at, order[i]);
+        assert_non_null(at);
+    }
+    return html;
+}
+
+static char *sub(const char *folder, const char *name)
+{
+    static char path[4096];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static void every_kind_has_its_pictures(void **state)
+{
+    (void)state;
+    static const struct {
+        folder_kind kind;
+        size_t maps, images, charts;
+    } cases[] = {
+        /* images: a colour bar for each figure, and the planes */
+        {FOLDER_ODE, 0, 0, 4 + 2 + 3 + 3 + 2},
+        {FOLDER_BURGERS, 3, 3 + 3 + 2 + 2, 4 + 3 + 3 + 3 + 2},
+        {FOLDER_HEAT, 2, 2 + 6 + 6, 2 + 3 + 3 + 2},
+        {FOLDER_HELMHOLTZ, 3, 3 + 9 + 6 + 6, 4 + 2 + 3 + 2},
+        {FOLDER_BURGERS3D, 9, 9 + 3 * (9 + 6 + 6), 4 + 5 + 3 + 2},
+    };
+    char *folder = folder_temporary();
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "c%zu", c);
+        folder_comparison(sub(folder, name), cases[c].kind, 1);
+        char *html = report_of(sub(folder, name));
+        assert_int_equal(count_of(html, "<svg class=\"maps\""), cases[c].maps);
+        assert_int_equal(count_of(html, "data:image/png;base64,iVBOR"), cases[c].images);
+        assert_int_equal(count_of(html, "<figure class=\"chart\">"), cases[c].charts);
+        free(html);
+    }
+    folder_remove(folder);
+}
+
+static void the_sentence_and_the_table_agree(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary();
+    folder_comparison(sub(folder, "c"), FOLDER_BURGERS, 3);
+    sg_report_summary summary;
+    assert_ok(sg_report_summarise(&summary, sub(folder, "c"), NULL, NULL, 0));
+    assert_int_equal(summary.count, 2);
+    const sg_report_variant *base = &summary.variants[0], *v = &summary.variants[1];
+    assert_string_equal(v->name, "stablegrad");
+    assert_int_equal(v->runs, 3);
+    assert_int_equal(v->validation.count, 3);
+    assert_true(v->validation.mean < base->validation.mean && v->validation.spread > 0);
+    assert_true(v->reached.mean < base->reached.mean && v->reached.count == 3);
+    assert_true(base->steps.mean == 5000 && base->steps.spread == 0);
+    assert_close(v->seconds.mean, 51, 1e-9);
+    char *html = report_of(sub(folder, "c")), text[128];
+    (void)snprintf(text, sizeof text, "validation loss of <span class=\"n\">%.2e</span>, ",
+                   v->validation.mean);
+    assert_non_null(strstr(html, text));
+    (void)snprintf(text, sizeof text,
+                   "<td class=\"best\"><span class=\"n\">%.2e</span> <small>± <span "
+                   "class=\"n\">%.2e</span></small></td>",
+                   v->validation.mean, v->validation.spread);
+    assert_non_null(strstr(html, text));
+    assert_non_null(strstr(html, "standard deviation over 3 seeds"));
+    assert_non_null(strstr(html, "class=\"band s1\""));
+    assert_non_null(strstr(html, "<th>seed</th><td>1, 2, 3</td>"));
+    free(html);
+    sg_report_summary_release(&summary);
+    folder_remove(folder);
+}
+
+static void first_step_at_or_below(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary();
+    folder_comparison(sub(folder, "c"), FOLDER_ODE, 1);
+    folder_put(sub(folder, "c/adamw"), "metrics.jsonl",
+               "{\"step\":100,\"validation\":{\"loss\":0.5}}\n"
+               "{\"step\":200,\"validation\":{\"loss\":0.25}}\n");
+    folder_put(sub(folder, "c/stablegrad"), "metrics.jsonl",
+               "{\"step\":50,\"validation\":{\"loss\":null}}\n"
+               "{\"step\":60,\"validation\":{\"loss\":0.3}}\n"
+               "{\"step\":70,\"validation\":{\"loss\":0.25}}\n"
+               "{\"step\":80,\"validation\":{\"loss\":null}}\n");
+    sg_report_summary summary;
+    assert_ok(sg_report_summarise(&summary, sub(folder, "c"), NULL, NULL, 0));
+    assert_true(summary.variants[0].reached.mean == 200);
+    assert_true(summary.variants[1].reached.mean == 70);
+    assert_true(isinf(summary.variants[1].validation.mean));
+    assert_int_equal(summary.variants[1].relative_l2.count, 0);
+    sg_report_summary_release(&summary);
+    char *html = report_of(sub(folder, "c"));
+    assert_non_null(strstr(html, "a validation loss that is not finite"));
+    free(html);
+    folder_remove(folder);
+}
+
+static void hostile_names_are_harmless(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary();
+    folder_run(sub(folder, "r"), FOLDER_BURGERS, true, 1, 5000);
+    static const char bad[] = "<script>alert('x')</script>\\\" onload=\\\"y";
+    char info[4096];
+    (void)snprintf(info, sizeof info,
+                   "{\"title\":\"%s\",\"label\":\"%s\",\"network\":\"%s\",\"command\":\"%s\","
+                   "\"machine\":\"%s\",\"reason\":\"%s\",\"status\":\"failed\","
+                   "\"coordinates\":[{\"name\":\"x\"},{\"name\":\"t\"}],\"fields\":[\"u\"],"
+                   "\"terms\":[\"%s\"],\"stablegrad\":{\"method\":\"%s\",\"reference\":\"%s\"}}",
+                   bad, bad, bad, bad, bad, bad, bad, bad, bad);
+    folder_put(sub(folder, "r"), "run.json", info);
+    char metrics[2048];
+    (void)snprintf(metrics, sizeof metrics,
+                   "{\"step\":1,\"loss\":1,\"terms\":{\"%s\":1},\"reference\":1,\"ratio_raw\":2,"
+                   "\"layers\":[{\"name\":\"%s\",\"std\":1,\"scaled\":2}]}\n",
+                   bad, bad);
+    folder_put(sub(folder, "r"), "metrics.jsonl", metrics);
+    folder_put(sub(folder, "r"), "problem.yaml", "</pre><script>alert(1)</script>\x01\xff\xc3(&");
+    char *html = report_of(sub(folder, "r"));
+    assert_int_equal(count_of(html, "<script>"), 1);
+    assert_int_equal(count_of(html, "\" onload"), 0);
+    assert_non_null(strstr(html, "&lt;script&gt;alert(1)"));
+    assert_non_null(strstr(html, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd(&amp;"));
+    free(html);
+    folder_remove(folder);
+}
+
+static void missing_parts_are_said(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary();
+    folder_run(sub(folder, "r"), FOLDER_BURGERS, true, 1, 1234);
+    assert_int_equal(unlink(sub(folder, "r/field.npz")), 0);
+    assert_int_equal(unlink(sub(folder, "r/problem.yaml")), 0);
+    folder_put(sub(folder, "r"), "metrics.jsonl", "");
+    char *html = report_of(sub(folder, "r"));
+    assert_non_null(strstr(html, "No field to show: there is no field.npz"));
+    assert_non_null(strstr(html, "interrupted at step 1,234 of 5,000"));
+    assert_non_null(strstr(html, "No metrics were recorded"));
+    assert_non_null(strstr(html, "no problem.yaml"));
+    assert_non_null(strstr(html, "has not been evaluated"));
+    free(html);
+    assert_int_equal(unlink(sub(folder, "r/metrics.jsonl")), 0);
+    free(report_of(sub(folder, "r")));
+    folder_put(sub(folder, "r"), "field.npz", "PK but not much else, far from an archive");
+    folder_put(sub(folder, "r"), "metrics.jsonl",
+               "{\"step\":10,\"loss\":1}\nnonsense\n[1]\n{\"loss\":2}\n{\"step\":20,\"loss\":null,"
+               "\"terms\":{\"momentum\":null}}\n{\"step\":30,\"lo");
+    html = report_of(sub(folder, "r"));
+    assert_non_null(strstr(html, "4 lines of metrics.jsonl could not be read"));
+    assert_non_null(strstr(html, "field.npz: the archive has no directory"));
+    free(html);
+    folder_put(sub(folder, "r"), "run.json", "{}");
+    free(report_of(sub(folder, "r")));
+    folder_remove(folder);
+}
+
+/* A run that was resumed writes some steps a second time: the second time counts. */
+static void resumed_steps_replace_the_old(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary();
+    folder_run(sub(folder, "r"), FOLDER_ODE, true, 1, 5000);
+    folder_put(
+        sub(folder, "r"), "metrics.jsonl",
+        "{\"step\":10,\"validation\":{\"loss\":1}}\n{\"step\":20,\"validation\":{\"loss\":2}}\n"
+        "{\"step\":30,\"validation\":{\"loss\":3}}\n"
+        "{\"step\":20,\"validation\":{\"loss\":4}}\n");
+    sg_report_summary summary;
+    assert_ok(sg_report_summarise(&summary, sub(folder, "r"), NULL, NULL, 0));
+    assert_true(summary.variants[0].validation.mean == 4);
+    assert_true(summary.variants[0].reached.mean == 10);
+    sg_report_summary_release(&summary);
+    folder_remove(folder);
+}
+
+static void unfinished_comparisons_are_said(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary();
+    folder_comparison(sub(folder, "c"), FOLDER_HEAT, 2);
+    assert_int_equal(unlink(sub(folder, "c/stablegrad-2/run.json")), 0);
+    char *html = report_of(sub(folder, "c"));
+    assert_non_null(strstr(html, "Not run yet: stablegrad-2."));
+    free(html);
+    assert_int_equal(unlink(sub(folder, "c/stablegrad-1/run.json")), 0);
+    html = report_of(sub(folder, "c"));
+    assert_non_null(strstr(html, "Not run yet: stablegrad-1, stablegrad-2."));
+    assert_non_null(strstr(html, "has no validation loss yet"));
+    free(html);
+    folder_remove(folder);
+}
+
+static void unusable_folders_are_refused(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary(), message[512];
+    assert_status(sg_report_write(folder, NULL, message, sizeof message), SG_ERROR_IO);
+    assert_non_null(strstr(message, "run.json: No such file"));
+    folder_put(folder, "run.json", "{\"name\": ");
+    assert_status(sg_report_write(folder, NULL, message, sizeof message), SG_ERROR_FORMAT);
+    assert_non_null(strstr(message, "run.json:1:"));
+    folder_put(folder, "run.json", "[]");
+    assert_status(sg_report_write(folder, NULL, message, sizeof message), SG_ERROR_FORMAT);
+    assert_non_null(strstr(message, "run.json: not a JSON object"));
+    static const char *const lists[] = {
+        "{}", "{\"variants\":[]}", "{\"variants\":[{\"runs\":[\"../x\"]}]}",
+        "{\"variants\":[{\"runs\":[7]}]}", "{\"variants\":[{\"runs\":[\"a/b\"]}]}"};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        folder_put(folder, "compare.json", lists[i]);
+        assert_status(sg_report_write(folder, NULL, message, sizeof message), SG_ERROR_FORMAT);
+        assert_non_null(strstr(message, "compare.json"));
+    }
+    folder_put(folder, "compare.json", "{\"variants\":[{\"name\":\"a\",\"runs\":[\"a\"]}]}");
+    assert_status(sg_report_write(folder, NULL, message, sizeof message), SG_ERROR_IO);
+    assert_non_null(strstr(message, "none of the runs"));
+    folder_remove(folder);
+}
+
+/* Every allocation, of several thousand, is too slow to fail each in turn: every one of the first
+ * hundred, then ever larger steps. */
+static void allocations_fail_in_turn(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary();
+    folder_comparison(sub(folder, "c"), FOLDER_ODE, 2);
+    for (int v = 0; v < 2; v++) {
+        char *run = sub(folder, v ? "c/stablegrad-1" : "c/adamw-1");
+        folder_put(run, "metrics.jsonl",
+                   "{\"step\":1,\"loss\":1,\"layers\":[{\"name\":\"a\",\"std\":1}]}\n"
+                   "{\"step\":2,\"validation\":{\"loss\":1}}\n");
+    }
+    failing_allocator counter = {.fail_at = -1};
+    sg_allocator allocator = failing(&counter);
+    assert_ok(sg_report_write(sub(folder, "c"), &allocator, NULL, 0));
+    assert_int_equal(counter.live, 0);
+    long all = counter.made;
+    assert_true(all > 200);
+    for (long n = 0; n < all; n += n < 100 ? 1 : 1 + n / 50) {
+        char message[512] = "";
+        counter = (failing_allocator){.fail_at = n};
+        assert_status(sg_report_write(sub(folder, "c"), &allocator, message, sizeof message),
+                      SG_ERROR_MEMORY);
+        assert_non_null(strstr(message, "out of memory"));
+        assert_int_equal(counter.live, 0);
+    }
+    folder_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_has_its_pictures),
+        cmocka_unit_test(the_sentence_and_the_table_agree),
+        cmocka_unit_test(first_step_at_or_below),
+        cmocka_unit_test(hostile_names_are_harmless),
+        cmocka_unit_test(missing_parts_are_said),
+        cmocka_unit_test(resumed_steps_replace_the_old),
+        cmocka_unit_test(unfinished_comparisons_are_said),
+        cmocka_unit_test(unusable_folders_are_refused),
+        cmocka_unit_test(allocations_fail_in_turn),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
