@@ -6,6 +6,11 @@ install(TARGETS stablegrad stablegrad_shared EXPORT stablegrad-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/stablegrad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(TARGET stablegrad-pinn_shared)
+    # The engine is installed as a shared library: it brings SLEEF and libfyaml along.
+    install(TARGETS stablegrad-pinn_shared EXPORT stablegrad-targets
+            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(EXPORT stablegrad-targets NAMESPACE stablegrad:: DESTINATION ${package_dir})
 
 configure_package_config_file(cmake/stablegrad-config.cmake.in
@@ -17,8 +22,14 @@ install(FILES ${PROJECT_BINARY_DIR}/stablegrad-config.cmake
 
 # The prefix is found from where the file lies, so an installed tree can be moved.
 file(RELATIVE_PATH SG_PC_TO_PREFIX /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
-configure_file(cmake/stablegrad.pc.in ${PROJECT_BINARY_DIR}/stablegrad.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/stablegrad.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(modules stablegrad)
+if(TARGET stablegrad-pinn_shared)
+    list(APPEND modules stablegrad-pinn)
+endif()
+foreach(module ${modules})
+    configure_file(cmake/${module}.pc.in ${PROJECT_BINARY_DIR}/${module}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/${module}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 
 if(TARGET stablegrad-program)
     install(TARGETS stablegrad-program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
