@@ -12,7 +12,7 @@
 
 #include <stablegrad/stablegrad.h>
 
-enum { LAYERS = 13, WIDTH = 32, POINTS = 128, STEPS = 1200 };
+enum { LAYERS = 13, WIDTH = 32, POINTS = 128 };
 
 static const int sizes[LAYERS + 1] = {2,     WIDTH, WIDTH, WIDTH, WIDTH, WIDTH, WIDTH,
                                       WIDTH, WIDTH, WIDTH, WIDTH, WIDTH, WIDTH, 1};
@@ -154,7 +154,7 @@ static void print_scales(const sg_scale_report *report)
     printf("  largest / smallest: %.0f -> %.2f\n\n", report->ratio_raw, report->ratio_scaled);
 }
 
-static double train(sg_method method)
+static double train(sg_method method, int steps)
 {
     static network net;
     static float adjoint[POINTS];
@@ -173,7 +173,7 @@ static double train(sg_method method)
     check(sg_optim_create(&optim, params, &config, NULL, NULL));
 
     double value = 0;
-    for (int step = 0; step < STEPS; step++) {
+    for (int step = 0; step < steps; step++) {
         forward(&net);
         value = loss(&net, adjoint);
         backward(&net, adjoint);
@@ -185,7 +185,7 @@ static double train(sg_method method)
         /* (4) Look at the report whenever you like. */
         if (step == 0 && method == SG_METHOD_STABLEGRAD)
             print_scales(sg_scaler_report(scaler));
-        if (step % (STEPS / 6) == 0 || step == STEPS - 1)
+        if (step % 200 == 0 || step == steps - 1)
             printf("  %-10s step %4d  loss %.3e\n",
                    method == SG_METHOD_STABLEGRAD ? "stablegrad" : "sgd", step, value);
     }
@@ -195,13 +195,14 @@ static double train(sg_method method)
     return value;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    int steps = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 1200;
     printf("deep_mlp  12 x %d tanh, %d points, SGD with momentum, %d steps\n\n", WIDTH, POINTS,
-           STEPS);
+           steps);
     make_data();
-    double plain = train(SG_METHOD_NONE);
-    double scaled = train(SG_METHOD_STABLEGRAD);
+    double plain = train(SG_METHOD_NONE, steps);
+    double scaled = train(SG_METHOD_STABLEGRAD, steps);
     printf("\n  final loss     sgd %.2e     with stablegrad %.2e     %.0f x lower\n", plain, scaled,
            plain / scaled);
     return plain > scaled ? 0 : 1;

@@ -14,7 +14,7 @@ cd "$work/outside"
 
 cmake -G Ninja -S . -B cmake-build -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Release >/dev/null
 cmake --build cmake-build >/dev/null
-cmake-build/deep_mlp >cmake.out
+cmake-build/deep_mlp 100 >cmake.out
 
 pc=$(find "$work/prefix" -name stablegrad.pc)
 PKG_CONFIG_PATH=$(dirname "$pc")
@@ -22,10 +22,10 @@ export PKG_CONFIG_PATH
 library=$(pkg-config --variable=libdir stablegrad)
 # shellcheck disable=SC2046
 cc -O2 deep_mlp.c -o shared $(pkg-config --cflags --libs stablegrad) -lm
-LD_LIBRARY_PATH=$library ./shared >shared.out
+LD_LIBRARY_PATH=$library ./shared 100 >shared.out
 # shellcheck disable=SC2046
 cc -O2 deep_mlp.c -o static $(pkg-config --cflags stablegrad) "$library/libstablegrad.a" -lm -pthread
-./static >static.out
+./static 100 >static.out
 
 # The engine, where it was built.
 if pkg-config --exists stablegrad-pinn; then
