@@ -339,6 +339,7 @@ void close_solution(solution *s)
     for (size_t k = 0; k < s->text_count; k++)
         free(s->texts[k]);
     free(s->points);
+    sg_point_set_release(&s->quantities);
     sg_jet_network_destroy(s->network);
     sg_problem_destroy(s->problem);
     sg_pool_destroy(s->pool);

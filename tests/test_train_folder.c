@@ -17,7 +17,7 @@ static void runs_are_numbered(void **state)
     assert_status(sg_run_newest(path, parent, "heat", &message), SG_ERROR_IO);
     assert_non_null(strstr(message.text, "no run of 'heat'"));
     for (int i = 1; i <= 3; i++) {
-        char expected[SG_PATH_SIZE + 16];
+        char expected[SG_PATH_SIZE + 32];
         snprintf(expected, sizeof expected, "%s/heat-%04d", parent, i);
         assert_ok(sg_run_create(path, parent, "heat", &message));
         assert_string_equal(path, expected);

@@ -255,6 +255,7 @@ static void stablegrad_leaves_the_forward_model_untouched(void **state)
         assert_ok(sg_trainer_step(trainer, &step));
         loss[m] = step.loss;
         assert_int_equal(step.scale->outcome, m ? SG_STEP_SCALED : SG_STEP_INACTIVE);
+        sg_point_set_release(&set);
         sg_trainer_destroy(trainer);
         sg_problem_destroy(problem);
     }

@@ -79,6 +79,7 @@ void sg_errors_destroy(sg_errors *errors)
         return;
     sg_allocator allocator = errors->allocator;
     size_t fields = (size_t)errors->problem->names.field_count;
+    sg_point_set_release(&errors->values);
     release_fields(&allocator, errors->reference, fields);
     release_fields(&allocator, errors->prediction, fields);
     sg_release(&allocator, errors->fields);

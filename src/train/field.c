@@ -54,9 +54,11 @@ static sg_status add_fields(writer *w, sg_problem *problem, sg_jet_network *netw
     sg_diagnostic diagnostic;
     sg_status status =
         sg_problem_quantities(problem, problem->names.fields, fields, &values, &diagnostic);
-    if (status == SG_OK)
+    if (status == SG_OK) {
         status =
             sg_quantities_evaluate(problem, &values, network, &places, arrays, pool, allocator);
+        sg_point_set_release(&values);
+    }
     if (status == SG_OK)
         status = add_all(w, "", problem->names.fields, "", arrays, fields);
     if (status != SG_OK || problem->solution.kind == SG_SOLUTION_NONE)
