@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "report/axis.h"
 
-enum { LEFT = 52, RIGHT = 12, TOP = 8, BOTTOM = 38, POINTS_MOST = 600 };
+enum { LEFT = 66, RIGHT = 12, TOP = 8, BOTTOM = 38, POINTS_MOST = 600 };
 
 size_t sg_chart_thin(const double *y, size_t count, size_t most, size_t *kept)
 {
@@ -111,7 +111,7 @@ static void draw_grid(sg_text *out, const sg_chart *chart, const sg_axis *x, con
                    (LEFT + chart->width - RIGHT) / 2, chart->height - 5);
     sg_text_escape(out, chart->x_label);
     sg_text_format(out,
-                   "</text><text class=\"mid label\" transform=\"translate(11 %d) "
+                   "</text><text class=\"mid label\" transform=\"translate(9 %d) "
                    "rotate(-90)\">",
                    (TOP + chart->height - BOTTOM) / 2);
     sg_text_escape(out, chart->y_label);
@@ -162,8 +162,8 @@ static void draw_band(sg_text *out, const sg_chart *chart, const sg_line *line, 
     sg_text_add(out, before[0] == 'M' ? "\"/>" : "Z\"/>");
 }
 
-/* The line as a path that starts anew after each gap. A point with no neighbour gets a dot, by a
- * stroke of no length with round ends. */
+/* The line as a path that starts anew after each gap. A point with no neighbours gets a diamond, or
+ * it would not be seen. */
 static void draw_line(sg_text *out, const sg_chart *chart, const sg_line *line, const sg_axis *x,
                       const sg_axis *y, const size_t *kept, size_t count)
 {
@@ -182,7 +182,7 @@ static void draw_line(sg_text *out, const sg_chart *chart, const sg_line *line, 
         draw_point(out, x, y, line->x[i], line->y[i], drawing ? "L" : "M");
         bool alone = !drawing && (k + 1 == count || !drawable(chart, line, kept[k + 1]));
         if (alone)
-            sg_text_add(out, "h.01");
+            sg_text_add(out, "m-3 0l3 -3l3 3l-3 3z");
         drawing = true;
     }
     sg_text_add(out, "\"/>");
