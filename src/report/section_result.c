@@ -9,8 +9,8 @@ static void add_ratio(sg_text *out, double value, double base, const char *lower
                       const char *higher)
 {
     double ratio = value < base ? base / value : value / base;
-    if (ratio < 1.005)
-        sg_text_add(out, "equal to");
+    if (ratio < 1.05)
+        sg_text_add(out, "about the same as");
     else
         sg_text_format(out, ratio < 100 ? "%.2g times %s" : "%.0f times %s", ratio,
                        value < base ? lower : higher);
