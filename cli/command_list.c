@@ -66,11 +66,11 @@ static void tell_run(const char *entry, bool json)
         fputc('\n', stdout);
         json_decref(object);
     } else if (record) {
-        printf("  %-22s %-12s %6" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " steps  %s\n",
-               folder, state, json_integer_value(json_object_get(record, "steps_done")),
+        printf("  %-20s %-11s %" JSON_INTEGER_FORMAT "/%" JSON_INTEGER_FORMAT "  %s\n", folder,
+               state, json_integer_value(json_object_get(record, "steps_done")),
                json_integer_value(json_object_get(record, "steps")), text_of(record, "label"));
     } else if (index) {
-        printf("  %-22s %-12s of %zu variants\n", folder, state,
+        printf("  %-20s %-11s of %zu variants\n", folder, state,
                json_array_size(json_object_get(index, "variants")));
     }
     json_decref(record);

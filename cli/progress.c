@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BAR = 24, LEAST_WIDTH = 40, LINE_SIZE = 512 };
+enum { BAR = 16, LEAST_WIDTH = 40, LINE_SIZE = 512 };
 
 double seconds_now(void)
 {

@@ -30,8 +30,7 @@ void describe_method(const sg_problem *problem, char *text, size_t size)
     else if (chosen->method == SG_METHOD_SIGN)
         snprintf(text, size, "%s + sign", optimizer);
     else
-        snprintf(text, size, "%s + StableGrad (%s)", optimizer,
-                 references[chosen->reference.kind]);
+        snprintf(text, size, "%s + StableGrad (%s)", optimizer, references[chosen->reference.kind]);
 }
 
 static void describe_hidden(const sg_widths *hidden, char *text, size_t size)
