@@ -8,6 +8,7 @@
 #include "progress.h"
 #include "report/report.h"
 #include "report/vti.h"
+#include "train/record.h"
 
 enum { MOST_VALUES = 16, MOST_ARRAYS = 256, FILE_LIMIT = 1 << 30 };
 
@@ -33,23 +34,10 @@ void describe_method(const sg_problem *problem, char *text, size_t size)
         snprintf(text, size, "%s + StableGrad (%s)", optimizer, references[chosen->reference.kind]);
 }
 
-static void describe_hidden(const sg_widths *hidden, char *text, size_t size)
-{
-    bool equal = true;
-    for (int i = 1; i < hidden->count; i++)
-        equal = equal && hidden->values[i] == hidden->values[0];
-    if (hidden->count == 0)
-        snprintf(text, size, "linear");
-    else if (equal)
-        snprintf(text, size, "%d x %d", hidden->count, hidden->values[0]);
-    else
-        snprintf(text, size, "%d layers", hidden->count);
-}
-
 void print_heading(const training *t)
 {
     const sg_problem *problem = t->problem;
-    char hidden[64], parameters[32], points[32], channels[256], method[64];
+    char network[64], parameters[32], points[32], channels[256];
     sg_trainer *trainer;
     if (t->arguments->quiet || t->arguments->json ||
         sg_trainer_create(&trainer, problem, t->pool, t->isa, NULL) != SG_OK)
@@ -57,15 +45,13 @@ void print_heading(const training *t)
     uint64_t per_step = 0;
     for (int s = 0; s < problem->set_count; s++)
         per_step += (uint64_t)problem->sets[s].items;
-    describe_hidden(&problem->settings.network.hidden, hidden, sizeof hidden);
-    describe_method(problem, method, sizeof method);
+    sg_describe_network(&problem->settings.network, network, sizeof network);
     format_thousands(sg_jet_network_parameters(sg_trainer_network(trainer)), parameters,
                      sizeof parameters);
     format_thousands(per_step, points, sizeof points);
     sg_trainer_channels(trainer, 0, channels, sizeof channels);
-    printf("%s  %s %s, %s parameters, %s points per step\nchannels %s\n", problem->settings.name,
-           hidden, sg_activation_name((sg_activation)problem->settings.network.activation),
-           parameters, points, channels);
+    printf("%s  %s, %s parameters, %s points per step\nchannels %s\n", problem->settings.name,
+           network, parameters, points, channels);
     fflush(stdout);
     sg_trainer_destroy(trainer);
 }

@@ -26,8 +26,7 @@ static void read_machine(char text[TEXT_SIZE])
         fclose(file);
 }
 
-/* "6 x 64 tanh", or "64-32-16 tanh". */
-static void describe_network(const sg_network_settings *network, char text[TEXT_SIZE])
+void sg_describe_network(const sg_network_settings *network, char *text, size_t size)
 {
     const sg_widths *hidden = &network->hidden;
     bool equal = true;
@@ -35,14 +34,13 @@ static void describe_network(const sg_network_settings *network, char text[TEXT_
     for (int i = 1; i < hidden->count; i++)
         equal = equal && hidden->values[i] == hidden->values[0];
     if (hidden->count == 0)
-        used = (size_t)snprintf(text, TEXT_SIZE, "linear");
+        used = (size_t)snprintf(text, size, "linear");
     else if (equal)
-        used = (size_t)snprintf(text, TEXT_SIZE, "%d x %d", hidden->count, hidden->values[0]);
-    for (int i = 0; !equal && i < hidden->count && used < TEXT_SIZE; i++)
-        used +=
-            (size_t)snprintf(text + used, TEXT_SIZE - used, i ? "-%d" : "%d", hidden->values[i]);
-    if (used < TEXT_SIZE)
-        snprintf(text + used, TEXT_SIZE - used, " %s",
+        used = (size_t)snprintf(text, size, "%d x %d", hidden->count, hidden->values[0]);
+    for (int i = 0; !equal && i < hidden->count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, i ? "-%d" : "%d", hidden->values[i]);
+    if (used < size)
+        snprintf(text + used, size - used, " %s",
                  sg_activation_name((sg_activation)network->activation));
 }
 
@@ -114,7 +112,7 @@ sg_status sg_record_write(const sg_run_record *record, sg_message *message)
     const sg_training_settings *training = &problem->settings.training;
     char machine[TEXT_SIZE], network[TEXT_SIZE], channels[TEXT_SIZE];
     read_machine(machine);
-    describe_network(&problem->settings.network, network);
+    sg_describe_network(&problem->settings.network, network, sizeof network);
     sg_trainer_channels(record->trainer, 0, channels, sizeof channels);
     json_t *object = json_object();
     json_object_set_new(object, "format", json_integer(1));
