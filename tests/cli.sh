@@ -159,7 +159,14 @@ expect 0 train stopped --resume --quiet
 expect 0 train heat.yaml $small --set training.steps=4000 --quiet --out whole --threads 2
 cmp stopped/weights.safetensors whole/weights.safetensors || fail "resumed weights differ"
 
-# The shipped problems are whole, and what the README says works.
+# The README's problem in ten lines, as it stands there.
+awk '/^Save as/ { on = 1; next } /^Then:/ { exit } on && /^    / { print substr($0, 5) }' "$source/README.md" >readme.yaml
+[ "$(wc -l <readme.yaml)" = 10 ] || fail "the README's problem is not ten lines long"
+expect 0 check readme.yaml
+says out 'fits'
+expect 0 train readme.yaml --set training.steps=20 --quiet --out readme
+
+# The shipped problems are whole.
 for problem in "$source"/problems/*.yaml; do
     expect 0 check "$problem" --threads 1
 done
