@@ -53,6 +53,16 @@ else()
     sg_report("oneDNN" OFF "not found: no convolutional networks (Debian: libdnnl-dev)")
 endif()
 
+set(SG_HAVE_IMAGES OFF)
+find_package(JPEG QUIET)
+find_package(PNG QUIET)
+if(JPEG_FOUND AND PNG_FOUND)
+    set(SG_HAVE_IMAGES ON)
+    sg_report("images" ON "libjpeg, libpng ${PNG_VERSION_STRING}: folders of JPEG and PNG")
+else()
+    sg_report("images" OFF "libjpeg or libpng not found: no image folders (Debian: libjpeg-dev libpng-dev)")
+endif()
+
 # The networks need oneDNN on OpenMP, whose threads they share, and jansson for their weights.
 set(SG_HAVE_GRAPH OFF)
 find_package(OpenMP QUIET COMPONENTS C)

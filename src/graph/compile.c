@@ -122,7 +122,7 @@ const char *sg_graph_kernel(sg_graph *graph, size_t index)
             continue;
         snprintf(graph->line, sizeof graph->line, "%s: %s, %s, %s", graph->nodes[op->weights].name,
                  sg_dnn_conv_kernel(op->conv, 0), sg_dnn_conv_kernel(op->conv, 1),
-                 sg_dnn_conv_kernel(op->conv, 2));
+                 op->own_weights ? "own" : sg_dnn_conv_kernel(op->conv, 2));
         return graph->line;
     }
     return NULL;

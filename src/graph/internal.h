@@ -118,6 +118,8 @@ typedef struct sg_op {
     double drop;               /* probability of stochastic depth or dropout */
     float *keep;               /* (N), 1 without stochastic depth; owned */
     sg_dnn_conv *conv;
+    bool own_weights; /* its weight gradient by sg_depthwise_weights, oneDNN having only a slow one
+                       */
     sg_dnn_pool *pool;
     sg_moments moments; /* of y, by sg_graph_observe */
 } sg_op;
@@ -228,6 +230,9 @@ sg_step_function sg_conv_forward, sg_conv_backward, sg_linear_forward, sg_linear
     sg_pool_forward, sg_pool_backward, sg_global_forward, sg_global_backward, sg_flatten_forward,
     sg_flatten_backward, sg_scale_forward, sg_scale_backward, sg_dropout_forward,
     sg_dropout_backward, sg_epilogue_forward, sg_epilogue_backward, sg_combine_step;
+
+/* The gradient of a depthwise convolution's weight, and of its bias when it has one. */
+void sg_depthwise_weights(sg_graph *graph, const sg_op *op, const float *dz);
 
 /* The address of a buffer; NULL for SG_NONE. */
 static inline float *sg_at(const sg_graph *graph, int buffer)

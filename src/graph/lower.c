@@ -114,10 +114,16 @@ static sg_dnn_conv_shape conv_shape(const sg_graph *graph, sg_node conv, const s
         .bf16 = graph->config.precision == SG_PRECISION_BF16 && e->conv.groups == 1};
 }
 
-/* Whether fusing has cost the fast kernel. */
-static bool is_reference(const sg_dnn_conv *conv)
+/* Whether oneDNN has no fast kernel for that pass. */
+static bool is_reference(const sg_dnn_conv *conv, int pass)
 {
-    return strstr(sg_dnn_conv_kernel(conv, 0), "ref") != NULL;
+    return strstr(sg_dnn_conv_kernel(conv, pass), "ref") != NULL;
+}
+
+static bool is_depthwise(const sg_dnn_conv_shape *s)
+{
+    return s->groups > 1 && s->groups == s->in && s->in == s->out && !s->plain_input &&
+           s->kernel <= SG_MAX_DEPTHWISE;
 }
 
 /* Emits a convolution; with `chain`, as the chain's last node. */
@@ -134,6 +140,7 @@ static sg_status lower_conv(sg_graph *graph, sg_node conv, const sg_chain *chain
                              graph->nodes[conv].name);
     op->weights = conv;
     op->act = shape.act;
+    op->own_weights = is_depthwise(&shape) && is_reference(op->conv, 2);
     if (shape.add) {
         op->residual_node = chain->residual;
         op->residual = graph->nodes[chain->residual].value;
@@ -153,9 +160,9 @@ static sg_status settle_fusion(sg_graph *graph, sg_chain *chain)
     shape.act = SG_ACT_NONE;
     if (status != SG_OK)
         chain->fused = status == SG_ERROR_MEMORY;
-    else if (is_reference(with) &&
+    else if (is_reference(with, 0) &&
              (status = sg_dnn_conv_create(&without, graph->dnn, &shape)) == SG_OK)
-        chain->fused = is_reference(without);
+        chain->fused = is_reference(without, 0);
     sg_dnn_conv_destroy(with);
     sg_dnn_conv_destroy(without);
     return status == SG_ERROR_MEMORY ? sg_graph_fail(graph, status, "out of memory") : SG_OK;

@@ -367,9 +367,12 @@ static dnnl_status_t append_act(dnnl_post_ops_t post, sg_act act)
     static const dnnl_alg_kind_t kinds[] = {dnnl_alg_kind_undef, dnnl_eltwise_relu,
                                             dnnl_eltwise_swish, dnnl_eltwise_tanh,
                                             dnnl_eltwise_logistic};
+    /* oneDNN's plain ReLU turns NaN into 0 and would hide a collapse; its leaky one keeps NaN, and
+     * a slope of 1e-30 is nothing beside float rounding until |z| is beyond 1e20. */
+    float alpha = act == SG_ACT_SILU ? 1 : act == SG_ACT_RELU ? 1e-30f : 0;
     if (act == SG_ACT_NONE)
         return dnnl_success;
-    return dnnl_post_ops_append_eltwise(post, 1, kinds[act], act == SG_ACT_SILU ? 1 : 0, 0);
+    return dnnl_post_ops_append_eltwise(post, 1, kinds[act], alpha, 0);
 }
 
 static dnnl_status_t make_post(const sg_dnn_conv *conv, dnnl_post_ops_t *post)
@@ -474,7 +477,7 @@ static dnnl_status_t make_conv(sg_dnn_conv *conv)
         status = open_forward(conv, &conv->bare, forward, false);
     if (status == dnnl_success && (s->add || s->act != SG_ACT_NONE))
         status = make_fused(conv, pass);
-    if (status == dnnl_success && s->training)
+    if (status == dnnl_success && s->training && !s->plain_input)
         status = make_backward(conv, forward, dnnl_backward_data);
     if (status == dnnl_success && s->training)
         status = make_backward(conv, forward, dnnl_backward_weights);

@@ -68,7 +68,8 @@ const char *sg_dnn_conv_kernel(const sg_dnn_conv *conv, int pass);
 SG_CHECKED sg_status sg_dnn_conv_forward(sg_dnn_conv *conv, const float *x, const float *weight,
                                          const float *bias, const float *residual, float *y,
                                          void *work, bool bare);
-/* dx = conv^T(dz), where z is what the activation was applied to. */
+/* dx = conv^T(dz), where z is what the activation was applied to. Not for a plain input, whose
+ * gradient nobody wants. */
 SG_CHECKED sg_status sg_dnn_conv_backward_data(sg_dnn_conv *conv, const float *dz,
                                                const float *weight, float *dx, void *work);
 /* dweight and dbias, overwritten. */

@@ -57,6 +57,13 @@ typedef struct sg_row_apply {
     float *dz;
 } sg_row_apply;
 
+/* A depthwise window, and the image that it slides over. */
+typedef struct sg_row_window {
+    int height, width, out_height, out_width, kernel, stride, pad;
+} sg_row_window;
+
+enum { SG_MAX_DEPTHWISE = 7 }; /* the widest window of `depthwise` */
+
 typedef struct sg_rows {
     int lanes;
     /* sum += z - shift, square += (z - shift)^2 */
@@ -68,6 +75,9 @@ typedef struct sg_rows {
     void (*combine)(const sg_row_gradient *g, size_t pixels, float *y);
     /* out = sum of x * y over the pixels; y NULL means 1 */
     void (*dot)(const float *x, const float *y, size_t pixels, float *out);
+    /* sums (kernel * kernel, lanes) += sum over the output pixels of x at the window's element
+     * times dz: the weight gradient of a depthwise convolution, for one row */
+    void (*depthwise)(const float *x, const float *dz, const sg_row_window *w, float *sums);
 } sg_rows;
 
 extern const sg_rows sg_rows_generic; /* 16 lanes */

@@ -313,4 +313,43 @@ static void dot(const float *x, const float *y, size_t pixels, float *out)
         out[i] = (float)total[i];
 }
 
-const sg_rows TABLE = {LANES, stats, forward, backward, apply, combine, dot};
+static int larger_of(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static int smaller_of(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Outputs [first, last) along one axis whose window element `k` lies inside the image. */
+static void outputs_inside(const sg_row_window *w, int k, int extent, int outputs, int *first,
+                           int *last)
+{
+    int shift = w->pad - k;
+    *first = shift > 0 ? (shift + w->stride - 1) / w->stride : 0;
+    *last = larger_of(*first, smaller_of(outputs, (extent - 1 + shift) / w->stride + 1));
+}
+
+static void depthwise(const float *x, const float *dz, const sg_row_window *w, float *sums)
+{
+    for (int ky = 0; ky < w->kernel; ky++)
+        for (int kx = 0; kx < w->kernel; kx++, sums += LANES) {
+            int top, bottom, left, right;
+            outputs_inside(w, ky, w->height, w->out_height, &top, &bottom);
+            outputs_inside(w, kx, w->width, w->out_width, &left, &right);
+            vf sum = LOAD(sums);
+            for (int y = top; y < bottom; y++) {
+                const float *from = x + ((y * w->stride - w->pad + ky) * w->width +
+                                         left * w->stride - w->pad + kx) *
+                                            LANES;
+                const float *by = dz + (y * w->out_width + left) * LANES;
+                for (int i = left; i < right; i++, from += w->stride * LANES, by += LANES)
+                    sum += LOAD(from) * LOAD(by);
+            }
+            *(vf *)sums = sum;
+        }
+}
+
+const sg_rows TABLE = {LANES, stats, forward, backward, apply, combine, dot, depthwise};

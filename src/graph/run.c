@@ -25,9 +25,13 @@ sg_status sg_conv_backward(sg_graph *graph, const sg_step *step)
     const sg_op *op = op_of(graph, step);
     const sg_node_entry *e = &graph->nodes[op->weights];
     const float *dz = sg_at(graph, step->g.a);
-    sg_status status = sg_dnn_conv_backward_weights(op->conv, sg_at(graph, op->x), dz,
-                                                    sg_gradient_of(graph, e->weight),
-                                                    sg_gradient_of(graph, e->bias), graph->work);
+    sg_status status = SG_OK;
+    if (op->own_weights)
+        sg_depthwise_weights(graph, op, dz);
+    else
+        status = sg_dnn_conv_backward_weights(op->conv, sg_at(graph, op->x), dz,
+                                              sg_gradient_of(graph, e->weight),
+                                              sg_gradient_of(graph, e->bias), graph->work);
     if (status == SG_OK && step->dx != SG_NONE)
         status = sg_dnn_conv_backward_data(op->conv, dz, sg_value_of(graph, e->weight),
                                            sg_at(graph, step->dx), graph->work);
