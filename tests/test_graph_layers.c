@@ -98,6 +98,19 @@ static sg_node build_depthwise(sg_graph *g)
     return tail(g, conv(g, stem(g, 32), "1", 32, 3, 1, 32, false), "3");
 }
 
+/* On 2 x 2 pixels, where the engine sums the weight gradient itself. */
+static sg_node build_depthwise_small1(sg_graph *g)
+{
+    sg_node x = conv(g, sg_graph_input(g), "0", 32, 3, 3, 1, true);
+    return tail(g, conv(g, x, "1", 32, 3, 1, 32, true), "3");
+}
+
+static sg_node build_depthwise_small2(sg_graph *g)
+{
+    sg_node x = conv(g, sg_graph_input(g), "0", 32, 3, 3, 1, true);
+    return tail(g, conv(g, x, "1", 32, 3, 2, 32, true), "3");
+}
+
 static sg_node build_act(sg_graph *g, sg_act act)
 {
     sg_node x = sg_graph_act(g, stem(g, 20), "1", act);
@@ -243,12 +256,32 @@ static const struct {
     {                                                                                              \
 #name, build_##name                                                                        \
     }
-    CASE(conv),           CASE(conv1x1),        CASE(grouped),       CASE(depthwise),
-    CASE(relu),           CASE(silu),           CASE(tanh),          CASE(sigmoid),
-    CASE(batchnorm),      CASE(batchnorm_relu), CASE(groupnorm),     CASE(layernorm),
-    CASE(maxpool),        CASE(averagepool),    CASE(excite),        CASE(excite_norm),
-    CASE(residual),       CASE(residual_relu),  CASE(residual_silu), CASE(residual_norm),
-    CASE(residual_twice), CASE(flatten),        CASE(mlp),           CASE(mlp_batch),
+    CASE(conv),
+    CASE(conv1x1),
+    CASE(grouped),
+    CASE(depthwise),
+    CASE(depthwise_small1),
+    CASE(depthwise_small2),
+    CASE(relu),
+    CASE(silu),
+    CASE(tanh),
+    CASE(sigmoid),
+    CASE(batchnorm),
+    CASE(batchnorm_relu),
+    CASE(groupnorm),
+    CASE(layernorm),
+    CASE(maxpool),
+    CASE(averagepool),
+    CASE(excite),
+    CASE(excite_norm),
+    CASE(residual),
+    CASE(residual_relu),
+    CASE(residual_silu),
+    CASE(residual_norm),
+    CASE(residual_twice),
+    CASE(flatten),
+    CASE(mlp),
+    CASE(mlp_batch),
     CASE(mlp_layer),
 #undef CASE
 };

@@ -52,6 +52,9 @@ def cases():
     yield "conv1x1", make(stem(20), nn.ReLU(), conv(20, 12, 1, bias=False), *tail(12))
     yield "grouped", make(stem(32), conv(32, 64, 3, padding=1, groups=2), *tail(64))
     yield "depthwise", make(stem(32), conv(32, 32, 3, padding=1, groups=32, bias=False), *tail(32))
+    for stride in (1, 2):
+        yield f"depthwise_small{stride}", make(conv(3, 32, 3, stride=3, padding=1),
+                                               conv(32, 32, 3, stride=stride, padding=1, groups=32), *tail(32))
     for name, act in (("relu", nn.ReLU), ("silu", nn.SiLU), ("tanh", nn.Tanh), ("sigmoid", nn.Sigmoid)):
         yield name, make(stem(20), act(), conv(20, 16, 3, padding=1), act(), *tail(16))
     yield "batchnorm", make(stem(20), nn.BatchNorm2d(20), nn.SiLU(), *tail(20))
