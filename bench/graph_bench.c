@@ -27,38 +27,38 @@ static const row rows[] = {
     {"resnet50", "batch", 224, 8, 3},          {"resnet50", "none", 224, 8, 3},
 };
 
-static void check(sg_status status, const sg_graph *graph)
+static void check(sg_status status, const sg_net *graph)
 {
     if (status != SG_OK) {
         fprintf(stderr, "graph_bench: %s %s\n", sg_status_text(status),
-                graph ? sg_graph_message(graph) : "");
+                graph ? sg_net_message(graph) : "");
         exit(1);
     }
 }
 
-static sg_graph *open_graph(const row *r)
+static sg_net *open_graph(const row *r)
 {
-    sg_graph_config config = sg_graph_defaults();
+    sg_net_config config = sg_net_defaults();
     sg_model_options options = sg_model_defaults();
-    sg_graph *graph;
+    sg_net *graph;
     config.batch = r->batch;
     config.height = config.width = r->size;
     config.threads = THREADS;
     options.classes = CLASSES;
     options.norm = strcmp(r->norm, "none") == 0 ? SG_NORM_NONE : SG_NORM_BATCH;
-    check(sg_graph_create(&graph, &config, NULL), NULL);
-    check(sg_graph_model(graph, r->model, &options), graph);
+    check(sg_net_create(&graph, &config, NULL), NULL);
+    check(sg_net_model(graph, r->model, &options), graph);
     return graph;
 }
 
-static double time_step(sg_graph *graph, sg_optim *optim, const float *images, const int *labels,
+static double time_step(sg_net *graph, sg_optim *optim, const float *images, const int *labels,
                         uint64_t step)
 {
     sg_loss_result result;
     double began = seconds_now();
-    check(sg_graph_forward(graph, images, SG_MODE_TRAIN, step), graph);
-    check(sg_graph_loss(graph, labels, sg_graph_configuration(graph)->batch, 0, &result), graph);
-    check(sg_graph_backward(graph), graph);
+    check(sg_net_forward(graph, images, SG_MODE_TRAIN, step), graph);
+    check(sg_net_loss(graph, labels, sg_net_configuration(graph)->batch, 0, &result), graph);
+    check(sg_net_backward(graph), graph);
     check(sg_optim_step(optim, NULL, NULL), NULL);
     return seconds_now() - began;
 }
@@ -66,7 +66,7 @@ static double time_step(sg_graph *graph, sg_optim *optim, const float *images, c
 /* Images per second; the planned memory in MB. */
 static double measure(const row *r, double *megabytes)
 {
-    sg_graph *graph = open_graph(r);
+    sg_net *graph = open_graph(r);
     size_t count = (size_t)r->batch * 3 * (size_t)r->size * (size_t)r->size;
     float *images = malloc(count * sizeof *images);
     int *labels = calloc((size_t)r->batch, sizeof *labels);
@@ -80,16 +80,16 @@ static double measure(const row *r, double *megabytes)
         images[i] = (float)(i * 2654435761u % 2001) / 1000 - 1;
     config.rate = 1e-5;
     check(sg_pool_create(&pool, THREADS, NULL), NULL);
-    check(sg_optim_create(&optim, sg_graph_params(graph), &config, pool, NULL), NULL);
+    check(sg_optim_create(&optim, sg_net_params(graph), &config, pool, NULL), NULL);
     for (int i = -2; i < r->steps; i++) {
         double t = time_step(graph, optim, images, labels, (uint64_t)(i + 2));
         if (i >= 0)
             times[i] = t;
     }
-    sg_graph_info info = sg_graph_information(graph);
+    sg_net_info info = sg_net_information(graph);
     *megabytes = 1e-6 * (double)(info.activation_bytes + info.work_bytes);
     sg_optim_destroy(optim);
-    sg_graph_destroy(graph);
+    sg_net_destroy(graph);
     sg_pool_destroy(pool);
     free(images);
     free(labels);

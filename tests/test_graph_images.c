@@ -73,7 +73,7 @@ static void cifar_files_are_read(void **state)
     (void)state;
     for (int classes = 10; classes <= 100; classes += 90) {
         sg_dataset *set;
-        sg_view view = sg_view_defaults();
+        sg_image_view view = sg_image_view_defaults();
         float image[3072];
         char a[256], b[256];
         write_cifar("a.bin", 7, classes, 0);
@@ -208,7 +208,7 @@ static void folders_hold_every_kind_of_image(void **state)
     (void)state;
     make_folders();
     sg_dataset *set = open_set();
-    sg_view view = sg_view_defaults();
+    sg_image_view view = sg_image_view_defaults();
     float image[3 * 20 * 20];
     view.size = 20;
     for (int c = 0; c < 3; c++) {
@@ -244,9 +244,9 @@ static void folders_hold_every_kind_of_image(void **state)
 
 /* ---- Views -------------------------------------------------------------------------------- */
 
-static sg_view plain_view(int size)
+static sg_image_view plain_view(int size)
 {
-    sg_view view = sg_view_defaults();
+    sg_image_view view = sg_image_view_defaults();
     view.size = size;
     view.zoom = 1;
     for (int c = 0; c < 3; c++) {
@@ -256,11 +256,12 @@ static sg_view plain_view(int size)
     return view;
 }
 
-static void apply(const sg_view *view, const sg_pixels8 *pixels, uint64_t counter, float *image)
+static void apply(const sg_image_view *view, const sg_pixels8 *pixels, uint64_t counter,
+                  float *image)
 {
-    float *work = malloc(sg_view_work(view, pixels) * sizeof *work);
+    float *work = malloc(sg_image_view_work(view, pixels) * sizeof *work);
     assert_non_null(work);
-    sg_view_apply(view, pixels, counter, image, work);
+    sg_image_view_apply(view, pixels, counter, image, work);
     free(work);
 }
 
@@ -279,7 +280,7 @@ static void resizing_is_linear(void **state)
     for (int s = 0; s < 5; s++) {
         float image[3 * 30 * 30];
         int size = sizes[s];
-        sg_view view = plain_view(size);
+        sg_image_view view = plain_view(size);
         apply(&view, &pixels, 0, image);
         double scale = (double)SIDE / size;
         for (int x = 0; x < size; x++) {
@@ -304,7 +305,7 @@ static void random_crops_stay_inside_and_differ(void **state)
             for (int c = 0; c < 3; c++)
                 data[(y * WIDTH + x) * 3 + c] = (uint8_t)(5 * x);
     const sg_pixels8 pixels = {data, WIDTH, HEIGHT, false};
-    sg_view view = plain_view(8);
+    sg_image_view view = plain_view(8);
     view.augment = true;
     int flips = 0;
     double smallest = 1e9, largest = 0;

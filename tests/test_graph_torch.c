@@ -57,10 +57,10 @@ static void expect_tensor(const sg_safetensors *file, const char *prefix, const 
         fail_msg("%s is off by %g of %g; the largest gradient is %g", key, apart, size, largest);
 }
 
-static sg_graph *open_graph(const network *n)
+static sg_net *open_graph(const network *n)
 {
-    sg_graph *graph;
-    sg_graph_config config = sg_graph_defaults();
+    sg_net *graph;
+    sg_net_config config = sg_net_defaults();
     sg_model_options options = sg_model_defaults();
     config.batch = BATCH;
     config.height = config.width = SIZE;
@@ -68,13 +68,13 @@ static sg_graph *open_graph(const network *n)
     options.classes = CLASSES;
     options.norm = n->norm;
     options.dropout = options.drop_path = 0;
-    assert_ok(sg_graph_create(&graph, &config, NULL));
-    if (sg_graph_model(graph, n->model, &options) != SG_OK)
-        fail_msg("%s", sg_graph_message(graph));
+    assert_ok(sg_net_create(&graph, &config, NULL));
+    if (sg_net_model(graph, n->model, &options) != SG_OK)
+        fail_msg("%s", sg_net_message(graph));
     return graph;
 }
 
-static void compare(const network *n, sg_graph *graph, const sg_safetensors *file)
+static void compare(const network *n, sg_net *graph, const sg_safetensors *file)
 {
     const float *images = sg_safetensors_find(file, "images")->data;
     const int64_t *theirs = sg_safetensors_find(file, "labels")->data;
@@ -82,14 +82,14 @@ static void compare(const network *n, sg_graph *graph, const sg_safetensors *fil
     sg_loss_result result;
     for (int i = 0; i < BATCH; i++)
         labels[i] = (int)theirs[i];
-    assert_ok(sg_graph_forward(graph, images, SG_MODE_TRAIN, 0));
-    expect_tensor(file, "", "logits", sg_graph_logits(graph), BATCH * CLASSES);
-    assert_ok(sg_graph_loss(graph, labels, BATCH, 0.1, &result));
+    assert_ok(sg_net_forward(graph, images, SG_MODE_TRAIN, 0));
+    expect_tensor(file, "", "logits", sg_net_logits(graph), BATCH * CLASSES);
+    assert_ok(sg_net_loss(graph, labels, BATCH, 0.1, &result));
     assert_relative(result.loss, (double)*(const float *)sg_safetensors_find(file, "loss")->data,
                     tolerance);
-    expect_tensor(file, "", "signal", sg_graph_signal(graph), BATCH * CLASSES);
-    assert_ok(sg_graph_backward(graph));
-    sg_params *params = sg_graph_params(graph);
+    expect_tensor(file, "", "signal", sg_net_signal(graph), BATCH * CLASSES);
+    assert_ok(sg_net_backward(graph));
+    sg_params *params = sg_net_params(graph);
     for (size_t i = 0; i < sg_params_count(params); i++) {
         const sg_span *span = sg_params_at(params, i);
         largest = fmax(largest, norm_of(span->gradient, NULL, span->count));
@@ -98,12 +98,12 @@ static void compare(const network *n, sg_graph *graph, const sg_safetensors *fil
         const sg_span *span = sg_params_at(params, i);
         expect_tensor(file, "grad.", span->name, span->gradient, span->count);
     }
-    for (size_t i = 0; i < sg_graph_buffer_count(graph); i++) {
-        sg_graph_buffer buffer = sg_graph_buffer_at(graph, i);
+    for (size_t i = 0; i < sg_net_buffer_count(graph); i++) {
+        sg_net_buffer buffer = sg_net_buffer_at(graph, i);
         expect_tensor(file, "after.", buffer.name, buffer.values, buffer.count);
     }
-    assert_ok(sg_graph_forward(graph, images, SG_MODE_EVAL, 0));
-    expect_tensor(file, "", "eval", sg_graph_logits(graph), BATCH * CLASSES);
+    assert_ok(sg_net_forward(graph, images, SG_MODE_EVAL, 0));
+    expect_tensor(file, "", "eval", sg_net_logits(graph), BATCH * CLASSES);
     print_message("%s, norm %s: %zu gradients, largest relative difference %.1e, %d are rounding\n",
                   n->model, n->norm_name, sg_params_count(params), worst, rounding);
 }
@@ -120,15 +120,15 @@ static void agrees(void **state)
     assert_int_equal(system(command), 0);
     sg_safetensors *file;
     sg_status status = sg_safetensors_open(&file, path, NULL, message, sizeof message);
-    sg_graph *graph = open_graph(n);
-    if (sg_graph_load(graph, path, false) != SG_OK)
-        fail_msg("%s", sg_graph_message(graph));
+    sg_net *graph = open_graph(n);
+    if (sg_net_load(graph, path, false) != SG_OK)
+        fail_msg("%s", sg_net_message(graph));
     unlink(path);
     assert_ok(status);
     worst = largest = 0;
     rounding = 0;
     compare(n, graph, file);
-    sg_graph_destroy(graph);
+    sg_net_destroy(graph);
     sg_safetensors_close(file);
 }
 

@@ -48,7 +48,7 @@ const char *sg_dataset_class_name(const sg_dataset *set, int label);
 
 /* ---- Views: how an image becomes an input ------------------------------------------------- */
 
-typedef struct sg_view {
+typedef struct sg_image_view {
     int size;                  /* of the square input */
     bool augment;              /* random resized crop and flip; otherwise resize and centre crop */
     double area_min, area_max; /* of the crop, as a share of the image */
@@ -57,15 +57,15 @@ typedef struct sg_view {
     double zoom;               /* without augmentation: the shorter side becomes zoom * size */
     float mean[3], std[3];     /* of red, green and blue in [0, 1]; subtracted, divided by */
     uint64_t seed;
-} sg_view;
+} sg_image_view;
 
 /* 224 px, ImageNet's mean and std, torchvision's crops: area 0.08 to 1, aspect 4/3, flip, zoom
  * 256/224; no augmentation. */
-sg_view sg_view_defaults(void);
+sg_image_view sg_image_view_defaults(void);
 
 /* Image `index` as the view of that epoch: (3, size, size) floats. SG_ERROR_FORMAT for a corrupt
  * image, SG_ERROR_IO for a missing one. */
-SG_CHECKED sg_status sg_dataset_read(const sg_dataset *set, size_t index, const sg_view *view,
+SG_CHECKED sg_status sg_dataset_read(const sg_dataset *set, size_t index, const sg_image_view *view,
                                      uint64_t epoch, float *image, char *message, size_t size);
 
 /* ---- Batches ------------------------------------------------------------------------------ */
@@ -76,7 +76,7 @@ typedef struct sg_loader_config {
     int ahead;      /* batches prepared before they are asked for, at least 1 */
     bool shuffle;   /* another order each epoch; otherwise the data set's */
     bool drop_last; /* leave out a last batch that is not full */
-    sg_view view;
+    sg_image_view view;
 } sg_loader_config;
 
 /* Batch 32, 1 worker, 3 ahead, in order, the default view. */

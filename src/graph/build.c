@@ -7,7 +7,7 @@
 
 enum { MAX_EXTENT = 1 << 20 };
 
-sg_status sg_graph_fail(sg_graph *graph, sg_status status, const char *format, ...)
+sg_status sg_net_fail(sg_net *graph, sg_status status, const char *format, ...)
 {
     if (graph->failure == SG_OK || graph->compiled) {
         va_list arguments;
@@ -36,18 +36,18 @@ sg_status sg_grow(const sg_allocator *allocator, void **array, int count, int *c
     return SG_OK;
 }
 
-sg_graph_config sg_graph_defaults(void)
+sg_net_config sg_net_defaults(void)
 {
-    return (sg_graph_config){.batch = 1,
-                             .channels = 3,
-                             .height = 224,
-                             .width = 224,
-                             .training = true,
-                             .fuse = true,
-                             .isa = SG_ISA_AUTO};
+    return (sg_net_config){.batch = 1,
+                           .channels = 3,
+                           .height = 224,
+                           .width = 224,
+                           .training = true,
+                           .fuse = true,
+                           .isa = SG_ISA_AUTO};
 }
 
-static bool sensible(const sg_graph_config *c)
+static bool sensible(const sg_net_config *c)
 {
     return c->batch > 0 && c->batch <= MAX_EXTENT && c->channels > 0 && c->channels <= MAX_EXTENT &&
            c->height > 0 && c->height <= MAX_EXTENT && c->width > 0 && c->width <= MAX_EXTENT &&
@@ -67,9 +67,9 @@ const sg_rows *sg_rows_for(sg_isa isa)
     return &sg_rows_generic;
 }
 
-sg_status sg_graph_create(sg_graph **out, const sg_graph_config *config, const sg_allocator *given)
+sg_status sg_net_create(sg_net **out, const sg_net_config *config, const sg_allocator *given)
 {
-    sg_graph_config c = config ? *config : sg_graph_defaults();
+    sg_net_config c = config ? *config : sg_net_defaults();
     if (!out)
         return SG_ERROR_ARGUMENT;
     *out = NULL;
@@ -78,7 +78,7 @@ sg_status sg_graph_create(sg_graph **out, const sg_graph_config *config, const s
     if (c.precision == SG_PRECISION_BF16 && !sg_dnn_has_bf16())
         return SG_ERROR_UNSUPPORTED;
     sg_allocator allocator = sg_allocator_or_heap(given);
-    sg_graph *graph = sg_allocate(&allocator, 1, sizeof *graph);
+    sg_net *graph = sg_allocate(&allocator, 1, sizeof *graph);
     if (!graph)
         return SG_ERROR_MEMORY;
     graph->allocator = allocator;
@@ -88,14 +88,14 @@ sg_status sg_graph_create(sg_graph **out, const sg_graph_config *config, const s
     graph->rows = sg_rows_for(sg_isa_resolve(c.isa));
     sg_status status = sg_dnn_create(&graph->dnn, c.threads, &allocator);
     if (status != SG_OK) {
-        sg_graph_destroy(graph);
+        sg_net_destroy(graph);
         return status;
     }
     *out = graph;
     return SG_OK;
 }
 
-static void release_ops(sg_graph *graph)
+static void release_ops(sg_net *graph)
 {
     for (int i = 0; i < graph->op_count; i++) {
         sg_dnn_conv_destroy(graph->ops[i].conv);
@@ -105,7 +105,7 @@ static void release_ops(sg_graph *graph)
     sg_release(&graph->allocator, graph->ops);
 }
 
-void sg_graph_destroy(sg_graph *graph)
+void sg_net_destroy(sg_net *graph)
 {
     if (!graph)
         return;
@@ -128,12 +128,12 @@ void sg_graph_destroy(sg_graph *graph)
     sg_release(&allocator, graph);
 }
 
-const sg_graph_config *sg_graph_configuration(const sg_graph *graph)
+const sg_net_config *sg_net_configuration(const sg_net *graph)
 {
     return &graph->config;
 }
 
-const char *sg_graph_message(const sg_graph *graph)
+const char *sg_net_message(const sg_net *graph)
 {
     return graph->message;
 }
@@ -141,7 +141,7 @@ const char *sg_graph_message(const sg_graph *graph)
 /* ---- Parameters --------------------------------------------------------------------------- */
 
 /* "NAME.SUFFIX"; NULL when memory is out. */
-static char *joined(const sg_graph *graph, const char *name, const char *suffix)
+static char *joined(const sg_net *graph, const char *name, const char *suffix)
 {
     size_t size = strlen(name) + strlen(suffix) + 2;
     char *text = sg_allocate(&graph->allocator, size, 1);
@@ -151,13 +151,13 @@ static char *joined(const sg_graph *graph, const char *name, const char *suffix)
 }
 
 /* Adds a parameter of node `node`; its number, or SG_NONE when memory is out. */
-static int add_param(sg_graph *graph, sg_node node, bool is_weight, int rank, const int shape[4])
+static int add_param(sg_net *graph, sg_net_node node, bool is_weight, int rank, const int shape[4])
 {
     char *name = joined(graph, graph->nodes[node].name, is_weight ? "weight" : "bias");
     if (!name || sg_grow(&graph->allocator, (void **)&graph->params, graph->param_count,
                          &graph->param_capacity, sizeof *graph->params) != SG_OK) {
         sg_release(&graph->allocator, name);
-        sg_graph_fail(graph, SG_ERROR_MEMORY, "out of memory");
+        sg_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
         return SG_NONE;
     }
     sg_param *p = &graph->params[graph->param_count];
@@ -177,13 +177,13 @@ static int add_param(sg_graph *graph, sg_node node, bool is_weight, int rank, co
     return graph->param_count++;
 }
 
-static int add_running(sg_graph *graph, sg_node node, const char *suffix, size_t count)
+static int add_running(sg_net *graph, sg_net_node node, const char *suffix, size_t count)
 {
     char *name = joined(graph, graph->nodes[node].name, suffix);
     if (!name || sg_grow(&graph->allocator, (void **)&graph->running, graph->running_count,
                          &graph->running_capacity, sizeof *graph->running) != SG_OK) {
         sg_release(&graph->allocator, name);
-        sg_graph_fail(graph, SG_ERROR_MEMORY, "out of memory");
+        sg_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
         return SG_NONE;
     }
     graph->running[graph->running_count] = (sg_running){name, count, graph->running_values_count};
@@ -193,26 +193,26 @@ static int add_running(sg_graph *graph, sg_node node, const char *suffix, size_t
 
 /* ---- Nodes -------------------------------------------------------------------------------- */
 
-static bool usable(const sg_graph *graph, sg_node x)
+static bool usable(const sg_net *graph, sg_net_node x)
 {
     return x >= 0 && x < graph->node_count && graph->failure == SG_OK && !graph->compiled;
 }
 
 /* Appends a node; SG_NO_NODE on failure. `made` is copied. */
-static sg_node add_node(sg_graph *graph, const char *name, const sg_node_entry *made)
+static sg_net_node add_node(sg_net *graph, const char *name, const sg_node_entry *made)
 {
     if (!name || !name[0]) {
-        sg_graph_fail(graph, SG_ERROR_ARGUMENT, "a node without a name");
+        sg_net_fail(graph, SG_ERROR_ARGUMENT, "a node without a name");
         return SG_NO_NODE;
     }
     char *copy = sg_copy_text(&graph->allocator, name);
     if (!copy || sg_grow(&graph->allocator, (void **)&graph->nodes, graph->node_count,
                          &graph->node_capacity, sizeof *graph->nodes) != SG_OK) {
         sg_release(&graph->allocator, copy);
-        sg_graph_fail(graph, SG_ERROR_MEMORY, "out of memory");
+        sg_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
         return SG_NO_NODE;
     }
-    sg_node node = graph->node_count++;
+    sg_net_node node = graph->node_count++;
     sg_node_entry *e = &graph->nodes[node];
     *e = *made;
     e->name = copy;
@@ -226,15 +226,15 @@ static sg_node add_node(sg_graph *graph, const char *name, const sg_node_entry *
     return node;
 }
 
-static sg_node refuse(sg_graph *graph, const char *name, const char *why)
+static sg_net_node refuse(sg_net *graph, const char *name, const char *why)
 {
-    sg_graph_fail(graph, SG_ERROR_ARGUMENT, "%s: %s", name ? name : "(no name)", why);
+    sg_net_fail(graph, SG_ERROR_ARGUMENT, "%s: %s", name ? name : "(no name)", why);
     return SG_NO_NODE;
 }
 
-sg_node sg_graph_input(sg_graph *graph)
+sg_net_node sg_net_input(sg_net *graph)
 {
-    const sg_graph_config *c = &graph->config;
+    const sg_net_config *c = &graph->config;
     if (graph->node_count > 0)
         return refuse(graph, "input", "called twice");
     sg_node_entry e = {.kind = SG_NODE_INPUT,
@@ -249,10 +249,11 @@ static bool window_fits(const sg_conv_options *o, sg_shape s)
            o->pad < o->kernel && s.h + 2 * o->pad >= o->kernel && s.w + 2 * o->pad >= o->kernel;
 }
 
-static sg_node add_linear(sg_graph *graph, sg_node x, const char *name, int out, bool bias,
-                          int rank);
+static sg_net_node add_linear(sg_net *graph, sg_net_node x, const char *name, int out, bool bias,
+                              int rank);
 
-sg_node sg_graph_conv(sg_graph *graph, sg_node x, const char *name, const sg_conv_options *options)
+sg_net_node sg_net_conv(sg_net *graph, sg_net_node x, const char *name,
+                        const sg_conv_options *options)
 {
     if (!usable(graph, x))
         return SG_NO_NODE;
@@ -269,7 +270,7 @@ sg_node sg_graph_conv(sg_graph *graph, sg_node x, const char *name, const sg_con
     sg_node_entry e = {.kind = SG_NODE_CONV, .in = {x, SG_NO_NODE}, .conv = o};
     e.shape = (sg_shape){s.n, o.out, sg_window_output(s.h, o.kernel, o.stride, o.pad),
                          sg_window_output(s.w, o.kernel, o.stride, o.pad), SG_LAYOUT_BLOCKED};
-    sg_node node = add_node(graph, name, &e);
+    sg_net_node node = add_node(graph, name, &e);
     if (node == SG_NO_NODE)
         return node;
     const int weight[4] = {o.out, s.c / o.groups, o.kernel, o.kernel}, bias[4] = {o.out};
@@ -280,15 +281,15 @@ sg_node sg_graph_conv(sg_graph *graph, sg_node x, const char *name, const sg_con
 }
 
 /* A linear layer whose weight has rank 2, or 4 with a window of one pixel. */
-static sg_node add_linear(sg_graph *graph, sg_node x, const char *name, int out, bool bias,
-                          int rank)
+static sg_net_node add_linear(sg_net *graph, sg_net_node x, const char *name, int out, bool bias,
+                              int rank)
 {
     sg_shape s = graph->nodes[x].shape;
     if (s.layout != SG_LAYOUT_VECTOR || out <= 0 || out > MAX_EXTENT)
         return refuse(graph, name, "a linear layer takes (batch, channels)");
     sg_node_entry e = {
         .kind = SG_NODE_LINEAR, .in = {x, SG_NO_NODE}, .shape = {s.n, out, 1, 1, SG_LAYOUT_VECTOR}};
-    sg_node node = add_node(graph, name, &e);
+    sg_net_node node = add_node(graph, name, &e);
     if (node == SG_NO_NODE)
         return node;
     const int shape[4] = {out, s.c, 1, 1};
@@ -298,12 +299,13 @@ static sg_node add_linear(sg_graph *graph, sg_node x, const char *name, int out,
     return graph->failure == SG_OK ? node : SG_NO_NODE;
 }
 
-sg_node sg_graph_linear(sg_graph *graph, sg_node x, const char *name, int out, bool bias)
+sg_net_node sg_net_linear(sg_net *graph, sg_net_node x, const char *name, int out, bool bias)
 {
     return usable(graph, x) ? add_linear(graph, x, name, out, bias, 2) : SG_NO_NODE;
 }
 
-sg_node sg_graph_norm(sg_graph *graph, sg_node x, const char *name, const sg_norm_options *options)
+sg_net_node sg_net_norm(sg_net *graph, sg_net_node x, const char *name,
+                        const sg_norm_options *options)
 {
     if (!usable(graph, x) || options->kind == SG_NORM_NONE)
         return usable(graph, x) ? x : SG_NO_NODE;
@@ -316,7 +318,7 @@ sg_node sg_graph_norm(sg_graph *graph, sg_node x, const char *name, const sg_nor
         (o.kind != SG_NORM_BATCH && (o.groups <= 0 || s.c % o.groups)))
         return refuse(graph, name, "these options do not fit the input's shape");
     sg_node_entry e = {.kind = SG_NODE_NORM, .in = {x, SG_NO_NODE}, .shape = s, .norm = o};
-    sg_node node = add_node(graph, name, &e);
+    sg_net_node node = add_node(graph, name, &e);
     if (node == SG_NO_NODE)
         return node;
     const int shape[4] = {s.c};
@@ -330,7 +332,7 @@ sg_node sg_graph_norm(sg_graph *graph, sg_node x, const char *name, const sg_nor
     return graph->failure == SG_OK ? node : SG_NO_NODE;
 }
 
-sg_node sg_graph_act(sg_graph *graph, sg_node x, const char *name, sg_act act)
+sg_net_node sg_net_act(sg_net *graph, sg_net_node x, const char *name, sg_act act)
 {
     if (!usable(graph, x) || act == SG_ACT_NONE)
         return usable(graph, x) ? x : SG_NO_NODE;
@@ -341,8 +343,8 @@ sg_node sg_graph_act(sg_graph *graph, sg_node x, const char *name, sg_act act)
     return add_node(graph, name, &e);
 }
 
-static sg_node add_pool(sg_graph *graph, sg_node x, const char *name, sg_node_kind kind,
-                        const sg_conv_options *window)
+static sg_net_node add_pool(sg_net *graph, sg_net_node x, const char *name, sg_node_kind kind,
+                            const sg_conv_options *window)
 {
     if (!usable(graph, x))
         return SG_NO_NODE;
@@ -357,21 +359,21 @@ static sg_node add_pool(sg_graph *graph, sg_node x, const char *name, sg_node_ki
     return add_node(graph, name, &e);
 }
 
-sg_node sg_graph_max_pool(sg_graph *graph, sg_node x, const char *name, int kernel, int stride,
-                          int pad)
+sg_net_node sg_net_max_pool(sg_net *graph, sg_net_node x, const char *name, int kernel, int stride,
+                            int pad)
 {
     sg_conv_options window = {.kernel = kernel, .stride = stride, .pad = pad};
     return add_pool(graph, x, name, SG_NODE_MAX_POOL, &window);
 }
 
-sg_node sg_graph_average_pool(sg_graph *graph, sg_node x, const char *name, int kernel, int stride,
-                              int pad)
+sg_net_node sg_net_average_pool(sg_net *graph, sg_net_node x, const char *name, int kernel,
+                                int stride, int pad)
 {
     sg_conv_options window = {.kernel = kernel, .stride = stride, .pad = pad};
     return add_pool(graph, x, name, SG_NODE_AVERAGE_POOL, &window);
 }
 
-sg_node sg_graph_global_average(sg_graph *graph, sg_node x, const char *name)
+sg_net_node sg_net_global_average(sg_net *graph, sg_net_node x, const char *name)
 {
     if (!usable(graph, x))
         return SG_NO_NODE;
@@ -383,7 +385,7 @@ sg_node sg_graph_global_average(sg_graph *graph, sg_node x, const char *name)
     return add_node(graph, name, &e);
 }
 
-sg_node sg_graph_flatten(sg_graph *graph, sg_node x, const char *name)
+sg_net_node sg_net_flatten(sg_net *graph, sg_net_node x, const char *name)
 {
     if (!usable(graph, x))
         return SG_NO_NODE;
@@ -399,7 +401,7 @@ sg_node sg_graph_flatten(sg_graph *graph, sg_node x, const char *name)
     return add_node(graph, name, &e);
 }
 
-sg_node sg_graph_scale(sg_graph *graph, sg_node x, sg_node s, const char *name)
+sg_net_node sg_net_scale(sg_net *graph, sg_net_node x, sg_net_node s, const char *name)
 {
     if (!usable(graph, x) || !usable(graph, s))
         return SG_NO_NODE;
@@ -410,7 +412,7 @@ sg_node sg_graph_scale(sg_graph *graph, sg_node x, sg_node s, const char *name)
     return add_node(graph, name, &e);
 }
 
-sg_node sg_graph_add(sg_graph *graph, sg_node branch, sg_node residual, const char *name)
+sg_net_node sg_net_add(sg_net *graph, sg_net_node branch, sg_net_node residual, const char *name)
 {
     if (!usable(graph, branch) || !usable(graph, residual))
         return SG_NO_NODE;
@@ -422,7 +424,8 @@ sg_node sg_graph_add(sg_graph *graph, sg_node branch, sg_node residual, const ch
     return add_node(graph, name, &e);
 }
 
-static sg_node add_drop(sg_graph *graph, sg_node x, const char *name, sg_node_kind kind, double p)
+static sg_net_node add_drop(sg_net *graph, sg_net_node x, const char *name, sg_node_kind kind,
+                            double p)
 {
     if (!usable(graph, x))
         return SG_NO_NODE;
@@ -434,12 +437,12 @@ static sg_node add_drop(sg_graph *graph, sg_node x, const char *name, sg_node_ki
     return add_node(graph, name, &e);
 }
 
-sg_node sg_graph_dropout(sg_graph *graph, sg_node x, const char *name, double p)
+sg_net_node sg_net_dropout(sg_net *graph, sg_net_node x, const char *name, double p)
 {
     return add_drop(graph, x, name, SG_NODE_DROPOUT, p);
 }
 
-sg_node sg_graph_drop_path(sg_graph *graph, sg_node x, const char *name, double p)
+sg_net_node sg_net_drop_path(sg_net *graph, sg_net_node x, const char *name, double p)
 {
     return add_drop(graph, x, name, SG_NODE_DROP_PATH, p);
 }

@@ -23,7 +23,7 @@ static int place(sg_node_kind kind)
     }
 }
 
-static void take(sg_graph *graph, sg_chain *chain, sg_node node, sg_node from)
+static void take(sg_net *graph, sg_chain *chain, sg_net_node node, sg_net_node from)
 {
     const sg_node_entry *e = &graph->nodes[node];
     chain->tail = node;
@@ -41,7 +41,7 @@ static void take(sg_graph *graph, sg_chain *chain, sg_node node, sg_node from)
 }
 
 /* The node that may follow `last` in the chain, or SG_NO_NODE. */
-static sg_node follower(const sg_graph *graph, const sg_chain *chain, sg_node last)
+static sg_net_node follower(const sg_net *graph, const sg_chain *chain, sg_net_node last)
 {
     const sg_node_entry *e = &graph->nodes[last];
     if (e->uses != 1 || last == graph->logits)
@@ -60,7 +60,7 @@ static bool is_reader_of_value(sg_act act)
     return act != SG_ACT_SILU;
 }
 
-static bool fits_convolution(const sg_graph *graph, const sg_chain *chain)
+static bool fits_convolution(const sg_net *graph, const sg_chain *chain)
 {
     const sg_node_entry *z = &graph->nodes[chain->z];
     bool training = graph->config.training;
@@ -70,12 +70,12 @@ static bool fits_convolution(const sg_graph *graph, const sg_chain *chain)
            (!training || is_reader_of_value(act));
 }
 
-sg_status sg_find_chains(sg_graph *graph)
+sg_status sg_find_chains(sg_net *graph)
 {
     graph->chains = sg_allocate(&graph->allocator, (size_t)graph->node_count, sizeof(sg_chain));
     if (!graph->chains)
-        return sg_graph_fail(graph, SG_ERROR_MEMORY, "out of memory");
-    for (sg_node node = 0; node < graph->node_count; node++) {
+        return sg_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
+    for (sg_net_node node = 0; node < graph->node_count; node++) {
         const sg_node_entry *e = &graph->nodes[node];
         if (place(e->kind) < 0 || e->chain != SG_NONE)
             continue;
@@ -86,7 +86,7 @@ sg_status sg_find_chains(sg_graph *graph)
                             .add = SG_NO_NODE,
                             .act = SG_NO_NODE,
                             .residual = SG_NO_NODE};
-        sg_node last = e->in[0], next = node;
+        sg_net_node last = e->in[0], next = node;
         while (next != SG_NO_NODE) {
             take(graph, chain, next, last);
             last = next;

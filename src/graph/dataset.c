@@ -52,12 +52,12 @@ static sg_status count_records(const char *path, int classes, size_t *records, c
 {
     struct stat info;
     if (stat(path, &info) != 0)
-        return sg_explain(SG_ERROR_IO, message, size, "%s: %s", path, strerror(errno));
+        return sg_image_message(SG_ERROR_IO, message, size, "%s: %s", path, strerror(errno));
     size_t bytes = (size_t)info.st_size;
     if (!S_ISREG(info.st_mode) || bytes == 0 || bytes % record_size(classes) != 0)
-        return sg_explain(SG_ERROR_FORMAT, message, size,
-                          "%s: %zu bytes are not a whole number of records of %zu", path, bytes,
-                          record_size(classes));
+        return sg_image_message(SG_ERROR_FORMAT, message, size,
+                                "%s: %zu bytes are not a whole number of records of %zu", path,
+                                bytes, record_size(classes));
     *records += bytes / record_size(classes);
     return SG_OK;
 }
@@ -69,19 +69,19 @@ static sg_status read_records(sg_dataset *set, size_t *at, const char *path, cha
     size_t bytes = record_size(set->classes);
     FILE *file = fopen(path, "rb");
     if (!file)
-        return sg_explain(SG_ERROR_IO, message, size, "%s: %s", path, strerror(errno));
+        return sg_image_message(SG_ERROR_IO, message, size, "%s: %s", path, strerror(errno));
     sg_status status = SG_OK;
     while (status == SG_OK && *at < set->count && fread(record, 1, bytes, file) == bytes) {
         int label = record[bytes - CIFAR_PIXELS - 1];
         if (label >= set->classes)
-            status = sg_explain(SG_ERROR_FORMAT, message, size, "%s: label %d of %d classes", path,
-                                label, set->classes);
+            status = sg_image_message(SG_ERROR_FORMAT, message, size, "%s: label %d of %d classes",
+                                      path, label, set->classes);
         set->labels[*at] = label;
         memcpy(set->pixels + *at * CIFAR_PIXELS, record + bytes - CIFAR_PIXELS, CIFAR_PIXELS);
         (*at)++;
     }
     if (ferror(file))
-        status = sg_explain(SG_ERROR_IO, message, size, "%s: cannot be read", path);
+        status = sg_image_message(SG_ERROR_IO, message, size, "%s: cannot be read", path);
     fclose(file);
     return status;
 }
@@ -98,15 +98,16 @@ static sg_status fill_cifar(sg_dataset *set, const char *const *paths, size_t pa
     set->labels = sg_allocate(&set->allocator, records, sizeof *set->labels);
     set->pixels = sg_allocate(&set->allocator, records, CIFAR_PIXELS);
     if (!set->labels || !set->pixels)
-        return sg_explain(SG_ERROR_MEMORY, message, size, "out of memory");
+        return sg_image_message(SG_ERROR_MEMORY, message, size, "out of memory");
     set->count = records;
     for (size_t i = 0; i < path_count; i++) {
         sg_status status = read_records(set, &at, paths[i], message, size);
         if (status != SG_OK)
             return status;
     }
-    return at == records ? SG_OK
-                         : sg_explain(SG_ERROR_FORMAT, message, size, "a file has become shorter");
+    return at == records
+               ? SG_OK
+               : sg_image_message(SG_ERROR_FORMAT, message, size, "a file has become shorter");
 }
 
 sg_status sg_dataset_open_cifar(sg_dataset **out, const char *const *paths, size_t path_count,
@@ -118,7 +119,7 @@ sg_status sg_dataset_open_cifar(sg_dataset **out, const char *const *paths, size
     *out = NULL;
     sg_dataset *set = new_set(allocator);
     if (!set)
-        return sg_explain(SG_ERROR_MEMORY, message, size, "out of memory");
+        return sg_image_message(SG_ERROR_MEMORY, message, size, "out of memory");
     set->classes = classes;
     sg_status status = fill_cifar(set, paths, path_count, message, size);
     if (status == SG_OK)
@@ -218,7 +219,7 @@ static sg_status fill_folder(sg_dataset *set, const char *folder, char *message,
     size_t capacity = 0;
     int count = list_folder(folder, &names);
     if (count < 0)
-        return sg_explain(SG_ERROR_IO, message, size, "%s: %s", folder, strerror(errno));
+        return sg_image_message(SG_ERROR_IO, message, size, "%s: %s", folder, strerror(errno));
     sg_status status = SG_OK;
     set->class_names = sg_allocate(&set->allocator, (size_t)count, sizeof *set->class_names);
     if (!set->class_names)
@@ -236,11 +237,11 @@ static sg_status fill_folder(sg_dataset *set, const char *folder, char *message,
     }
     free_list(names, count);
     if (status == SG_OK && set->count == 0)
-        return sg_explain(SG_ERROR_FORMAT, message, size, "%s: no CLASS/IMAGE.jpg or .png in it",
-                          folder);
+        return sg_image_message(SG_ERROR_FORMAT, message, size,
+                                "%s: no CLASS/IMAGE.jpg or .png in it", folder);
     return status == SG_OK
                ? SG_OK
-               : sg_explain(status, message, size, "%s: %s", folder, sg_status_text(status));
+               : sg_image_message(status, message, size, "%s: %s", folder, sg_status_text(status));
 }
 
 sg_status sg_dataset_open_folder(sg_dataset **out, const char *folder,
@@ -250,10 +251,11 @@ sg_status sg_dataset_open_folder(sg_dataset **out, const char *folder,
         return SG_ERROR_ARGUMENT;
     *out = NULL;
     if (!sg_can_decode())
-        return sg_explain(SG_ERROR_UNSUPPORTED, message, size, "built without libjpeg and libpng");
+        return sg_image_message(SG_ERROR_UNSUPPORTED, message, size,
+                                "built without libjpeg and libpng");
     sg_dataset *set = new_set(allocator);
     if (!set)
-        return sg_explain(SG_ERROR_MEMORY, message, size, "out of memory");
+        return sg_image_message(SG_ERROR_MEMORY, message, size, "out of memory");
     sg_status status = fill_folder(set, folder, message, size);
     if (status == SG_OK)
         *out = set;
@@ -293,7 +295,7 @@ static sg_status read_file(const char *path, uint8_t **bytes, size_t *count, cha
     if (!file || fstat(fileno(file), &info) != 0 || !S_ISREG(info.st_mode)) {
         if (file)
             fclose(file);
-        return sg_explain(SG_ERROR_IO, message, size, "%s: cannot be read", path);
+        return sg_image_message(SG_ERROR_IO, message, size, "%s: cannot be read", path);
     }
     *count = (size_t)info.st_size;
     sg_status status = *count <= MAX_FILE ? SG_OK : SG_ERROR_FORMAT;
@@ -306,7 +308,7 @@ static sg_status read_file(const char *path, uint8_t **bytes, size_t *count, cha
     if (status == SG_OK)
         return SG_OK;
     free(*bytes);
-    return sg_explain(status, message, size, "%s: %s", path, sg_status_text(status));
+    return sg_image_message(status, message, size, "%s: %s", path, sg_status_text(status));
 }
 
 static sg_status open_image(const sg_dataset *set, size_t index, sg_decoded *decoded, char *message,
@@ -326,11 +328,12 @@ static sg_status open_image(const sg_dataset *set, size_t index, sg_decoded *dec
         return status;
     status = sg_decode(bytes, count, decoded, why, sizeof why);
     free(bytes);
-    return status == SG_OK ? SG_OK
-                           : sg_explain(status, message, size, "%s: %s", set->paths[index], why);
+    return status == SG_OK
+               ? SG_OK
+               : sg_image_message(status, message, size, "%s: %s", set->paths[index], why);
 }
 
-static bool sensible(const sg_view *v)
+static bool sensible(const sg_image_view *v)
 {
     bool scales = true;
     for (int i = 0; i < 3; i++)
@@ -339,20 +342,20 @@ static bool sensible(const sg_view *v)
            v->area_max <= 1 && v->aspect >= 1 && v->zoom > 0 && scales;
 }
 
-sg_status sg_dataset_read(const sg_dataset *set, size_t index, const sg_view *view, uint64_t epoch,
-                          float *image, char *message, size_t size)
+sg_status sg_dataset_read(const sg_dataset *set, size_t index, const sg_image_view *view,
+                          uint64_t epoch, float *image, char *message, size_t size)
 {
     if (!set || index >= set->count || !view || !sensible(view) || !image)
-        return sg_explain(SG_ERROR_ARGUMENT, message, size, "no such image, or a bad view");
+        return sg_image_message(SG_ERROR_ARGUMENT, message, size, "no such image, or a bad view");
     sg_decoded decoded;
     sg_status status = open_image(set, index, &decoded, message, size);
     if (status != SG_OK)
         return status;
-    float *work = malloc(sg_view_work(view, &decoded.pixels) * sizeof *work);
+    float *work = malloc(sg_image_view_work(view, &decoded.pixels) * sizeof *work);
     if (work)
-        sg_view_apply(view, &decoded.pixels, epoch * set->count + index, image, work);
+        sg_image_view_apply(view, &decoded.pixels, epoch * set->count + index, image, work);
     else
-        status = sg_explain(SG_ERROR_MEMORY, message, size, "out of memory");
+        status = sg_image_message(SG_ERROR_MEMORY, message, size, "out of memory");
     free(work);
     free(decoded.owned);
     return status;

@@ -37,13 +37,13 @@ SG_CHECKED sg_status sg_decode(const uint8_t *bytes, size_t count, sg_decoded *d
 bool sg_can_decode(void);
 
 /* Writes text to a caller's message buffer, which may be NULL; returns `status`. */
-sg_status sg_explain(sg_status status, char *message, size_t size, const char *format, ...)
+sg_status sg_image_message(sg_status status, char *message, size_t size, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* The view of an image: crop, resize, flip, normalise to (3, size, size). `work` holds
- * sg_view_work floats. */
-void sg_view_apply(const sg_view *view, const sg_pixels8 *pixels, uint64_t counter, float *image,
-                   float *work);
-size_t sg_view_work(const sg_view *view, const sg_pixels8 *pixels);
+ * sg_image_view_work floats. */
+void sg_image_view_apply(const sg_image_view *view, const sg_pixels8 *pixels, uint64_t counter,
+                         float *image, float *work);
+size_t sg_image_view_work(const sg_image_view *view, const sg_pixels8 *pixels);
 
 #endif

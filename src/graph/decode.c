@@ -104,8 +104,8 @@ static sg_status decode_jpeg(const uint8_t *bytes, size_t count, sg_decoded *dec
             (sg_pixels8){w->pixels, (int)w->info.output_width, (int)w->info.output_height, false};
     } else {
         free(w->pixels);
-        sg_explain(status, message, size, "%s",
-                   status == SG_ERROR_MEMORY ? "out of memory" : w->errors.text);
+        sg_image_message(status, message, size, "%s",
+                         status == SG_ERROR_MEMORY ? "out of memory" : w->errors.text);
     }
     jpeg_destroy_decompress(&w->info);
     free(w->line);
@@ -139,8 +139,8 @@ static sg_status decode_png(const uint8_t *bytes, size_t count, sg_decoded *deco
         decoded->pixels = (sg_pixels8){pixels, (int)image.width, (int)image.height, false};
         return SG_OK;
     }
-    sg_explain(status, message, size, "%s",
-               status == SG_ERROR_MEMORY ? "out of memory" : image.message);
+    sg_image_message(status, message, size, "%s",
+                     status == SG_ERROR_MEMORY ? "out of memory" : image.message);
     png_image_free(&image);
     free(pixels);
     return status;
@@ -155,7 +155,7 @@ sg_status sg_decode(const uint8_t *bytes, size_t count, sg_decoded *decoded, cha
         return decode_png(bytes, count, decoded, message, size);
     if (count >= 3 && bytes[0] == 0xff && bytes[1] == 0xd8 && bytes[2] == 0xff)
         return decode_jpeg(bytes, count, decoded, message, size);
-    return sg_explain(SG_ERROR_FORMAT, message, size, "neither JPEG nor PNG");
+    return sg_image_message(SG_ERROR_FORMAT, message, size, "neither JPEG nor PNG");
 }
 
 bool sg_can_decode(void)

@@ -7,7 +7,8 @@ sg_status sg_decode(const uint8_t *bytes, size_t count, sg_decoded *decoded, cha
     (void)bytes;
     (void)count;
     *decoded = (sg_decoded){0};
-    return sg_explain(SG_ERROR_UNSUPPORTED, message, size, "built without libjpeg and libpng");
+    return sg_image_message(SG_ERROR_UNSUPPORTED, message, size,
+                            "built without libjpeg and libpng");
 }
 
 bool sg_can_decode(void)

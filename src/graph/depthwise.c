@@ -8,7 +8,7 @@
 #include "graph/internal.h"
 
 typedef struct pass {
-    const sg_graph *graph;
+    const sg_net *graph;
     const sg_op *op;
     sg_row_window window;
     const float *x, *dz;
@@ -70,7 +70,7 @@ static void sum_block(void *context, size_t block, int worker)
     }
 }
 
-void sg_depthwise_weights(sg_graph *graph, const sg_op *op, const float *dz)
+void sg_depthwise_weights(sg_net *graph, const sg_op *op, const float *dz)
 {
     const sg_node_entry *e = &graph->nodes[op->weights];
     pass p = {.graph = graph,

@@ -382,7 +382,7 @@ static void set_shape(pass *p, sg_shape shape)
     p->padded = p->blocks * p->lanes;
 }
 
-static pass open_pass(sg_graph *graph, const sg_step *step)
+static pass open_pass(sg_net *graph, const sg_step *step)
 {
     const sg_op *op = &graph->ops[step->op];
     pass p = {.op = op, .rows = graph->rows};
@@ -403,7 +403,7 @@ static pass open_pass(sg_graph *graph, const sg_step *step)
     return p;
 }
 
-static void draw_keep(const sg_graph *graph, const sg_op *op, int index)
+static void draw_keep(const sg_net *graph, const sg_op *op, int index)
 {
     for (int n = 0; n < op->out.n; n++) {
         op->keep[n] = 1;
@@ -415,7 +415,7 @@ static void draw_keep(const sg_graph *graph, const sg_op *op, int index)
     }
 }
 
-sg_status sg_epilogue_forward(sg_graph *graph, const sg_step *step)
+sg_status sg_epilogue_forward(sg_net *graph, const sg_step *step)
 {
     pass p = open_pass(graph, step);
     draw_keep(graph, p.op, step->op);
@@ -434,7 +434,7 @@ sg_status sg_epilogue_forward(sg_graph *graph, const sg_step *step)
     return SG_OK;
 }
 
-static void open_gradient(pass *p, const sg_graph *graph, const sg_step *step)
+static void open_gradient(pass *p, const sg_net *graph, const sg_step *step)
 {
     p->a = sg_at(graph, step->g.a);
     p->b = sg_at(graph, step->g.b);
@@ -444,7 +444,7 @@ static void open_gradient(pass *p, const sg_graph *graph, const sg_step *step)
     p->dz = sg_at(graph, step->dx);
 }
 
-sg_status sg_epilogue_backward(sg_graph *graph, const sg_step *step)
+sg_status sg_epilogue_backward(sg_net *graph, const sg_step *step)
 {
     pass p = open_pass(graph, step);
     const sg_op *op = p.op;
@@ -474,7 +474,7 @@ sg_status sg_epilogue_backward(sg_graph *graph, const sg_step *step)
     return SG_OK;
 }
 
-sg_status sg_combine_step(sg_graph *graph, const sg_step *step)
+sg_status sg_combine_step(sg_net *graph, const sg_step *step)
 {
     pass p = {.op = &graph->ops[step->op], .rows = graph->rows};
     set_shape(&p, step->shape);
@@ -483,7 +483,7 @@ sg_status sg_combine_step(sg_graph *graph, const sg_step *step)
     return SG_OK;
 }
 
-sg_status sg_scale_forward(sg_graph *graph, const sg_step *step)
+sg_status sg_scale_forward(sg_net *graph, const sg_step *step)
 {
     pass p = open_pass(graph, step);
     p.a = sg_at(graph, p.op->x);
@@ -513,7 +513,7 @@ static void reduce_unit(void *context, size_t unit, int worker)
         r->out[n * (size_t)p->shape.c + block * p->lanes + i] = r->factor * sum[i];
 }
 
-sg_status sg_scale_backward(sg_graph *graph, const sg_step *step)
+sg_status sg_scale_backward(sg_net *graph, const sg_step *step)
 {
     pass p = open_pass(graph, step);
     reduction r = {&p, sg_at(graph, step->g.a), sg_at(graph, p.op->x), sg_at(graph, step->dx), 1};
@@ -521,7 +521,7 @@ sg_status sg_scale_backward(sg_graph *graph, const sg_step *step)
     return SG_OK;
 }
 
-sg_status sg_global_forward(sg_graph *graph, const sg_step *step)
+sg_status sg_global_forward(sg_net *graph, const sg_step *step)
 {
     pass p = open_pass(graph, step);
     set_shape(&p, p.op->in);

@@ -35,9 +35,9 @@ double sg_act_gain(sg_act act)
 }
 
 /* The activation that feeds a layer, seen through what keeps scales about as they are. */
-static sg_act feeding(const sg_graph *graph, sg_node node)
+static sg_act feeding(const sg_net *graph, sg_net_node node)
 {
-    for (sg_node x = graph->nodes[node].in[0]; x != SG_NO_NODE; x = graph->nodes[x].in[0])
+    for (sg_net_node x = graph->nodes[node].in[0]; x != SG_NO_NODE; x = graph->nodes[x].in[0])
         switch (graph->nodes[x].kind) {
         case SG_NODE_ACT:
             return graph->nodes[x].act;
@@ -62,14 +62,14 @@ static double fan(const sg_param *weight, bool in)
     return window * weight->shape[in ? 1 : 0];
 }
 
-static void fill_normal(const sg_graph *graph, int param, uint64_t seed, double std)
+static void fill_normal(const sg_net *graph, int param, uint64_t seed, double std)
 {
     float *values = sg_value_of(graph, param);
     for (size_t i = 0; i < graph->params[param].count; i++)
         values[i] = (float)(std * sg_random_normal(seed, (uint64_t)param, i));
 }
 
-static void fill_uniform(const sg_graph *graph, int param, uint64_t seed, double bound)
+static void fill_uniform(const sg_net *graph, int param, uint64_t seed, double bound)
 {
     float *values = sg_value_of(graph, param);
     for (size_t i = 0; i < graph->params[param].count; i++)
@@ -82,7 +82,7 @@ static void fill(float *values, size_t count, float value)
         values[i] = value;
 }
 
-static void start_default(const sg_graph *graph, const sg_node_entry *e, uint64_t seed)
+static void start_default(const sg_net *graph, const sg_node_entry *e, uint64_t seed)
 {
     const sg_param *weight = &graph->params[e->weight];
     sg_start start = sg_model_start(graph->model);
@@ -98,7 +98,7 @@ static void start_default(const sg_graph *graph, const sg_node_entry *e, uint64_
     }
 }
 
-static void start_layer(const sg_graph *graph, sg_node node, const sg_init_config *config)
+static void start_layer(const sg_net *graph, sg_net_node node, const sg_init_config *config)
 {
     const sg_node_entry *e = &graph->nodes[node];
     const sg_param *weight = &graph->params[e->weight];
@@ -115,13 +115,13 @@ static void start_layer(const sg_graph *graph, sg_node node, const sg_init_confi
     }
 }
 
-sg_status sg_graph_init(sg_graph *graph, const sg_init_config *config)
+sg_status sg_net_init(sg_net *graph, const sg_init_config *config)
 {
     if (!graph->compiled)
         return SG_ERROR_ORDER;
     if (!config || config->kind > SG_INIT_FAN_OUT || !(config->gain >= 0) || isinf(config->gain))
-        return sg_graph_fail(graph, SG_ERROR_ARGUMENT, "no such start, or a gain below 0");
-    for (sg_node node = 0; node < graph->node_count; node++)
+        return sg_net_fail(graph, SG_ERROR_ARGUMENT, "no such start, or a gain below 0");
+    for (sg_net_node node = 0; node < graph->node_count; node++)
         if (graph->nodes[node].weight != SG_NONE)
             start_layer(graph, node, config);
     for (int i = 0; i < graph->running_count; i++) {
@@ -135,7 +135,7 @@ sg_status sg_graph_init(sg_graph *graph, const sg_init_config *config)
 /* ---- Calibration -------------------------------------------------------------------------- */
 
 /* The layer's output before anything that is fused to it. */
-static sg_status run_bare(sg_graph *graph, const sg_step *step)
+static sg_status run_bare(sg_net *graph, const sg_step *step)
 {
     const sg_op *op = &graph->ops[step->op];
     const sg_node_entry *e = &graph->nodes[op->weights];
@@ -146,7 +146,7 @@ static sg_status run_bare(sg_graph *graph, const sg_step *step)
                                true);
 }
 
-static sg_status calibrate_layer(sg_graph *graph, const sg_step *step)
+static sg_status calibrate_layer(sg_net *graph, const sg_step *step)
 {
     const sg_op *op = &graph->ops[step->op];
     const sg_node_entry *e = &graph->nodes[op->weights];
@@ -156,20 +156,20 @@ static sg_status calibrate_layer(sg_graph *graph, const sg_step *step)
     sg_moments moments = sg_op_moments(graph, op);
     double std = sg_moments_std(&moments);
     if (!isfinite(std) || std <= 0)
-        return sg_graph_fail(graph, SG_ERROR_ARGUMENT, "%s: its output has the spread %g", e->name,
-                             std);
+        return sg_net_fail(graph, SG_ERROR_ARGUMENT, "%s: its output has the spread %g", e->name,
+                           std);
     float *weight = sg_value_of(graph, e->weight);
     for (size_t i = 0; i < graph->params[e->weight].count; i++)
         weight[i] = (float)((double)weight[i] / std);
     return SG_OK;
 }
 
-sg_status sg_graph_calibrate(sg_graph *graph, const float *images)
+sg_status sg_net_calibrate(sg_net *graph, const float *images)
 {
     if (!graph->compiled)
         return SG_ERROR_ORDER;
     if (!images)
-        return sg_graph_fail(graph, SG_ERROR_ARGUMENT, "no images");
+        return sg_net_fail(graph, SG_ERROR_ARGUMENT, "no images");
     float *to = sg_at(graph, graph->images_buffer);
     for (size_t i = 0; i < sg_shape_floats(graph->nodes[0].shape, 1); i++)
         to[i] = images[i];

@@ -58,9 +58,9 @@ typedef struct sg_gradient {
 typedef struct sg_node_entry {
     sg_node_kind kind;
     char *name;
-    sg_node in[2]; /* SG_NO_NODE where there is none */
-    int uses;      /* how often other nodes read it */
-    sg_node user;  /* the last that does */
+    sg_net_node in[2]; /* SG_NO_NODE where there is none */
+    int uses;          /* how often other nodes read it */
+    sg_net_node user;  /* the last that does */
     sg_shape shape;
     sg_conv_options conv; /* kernel, stride and pad are those of poolings too */
     sg_norm_options norm;
@@ -76,13 +76,13 @@ typedef struct sg_node_entry {
 
 /* y = act(drop_path(norm(z)) + residual), any part of which may be missing. */
 typedef struct sg_chain {
-    sg_node z, norm, drop, add, act, tail, residual;
+    sg_net_node z, norm, drop, add, act, tail, residual;
     bool fused; /* into the convolution that makes z */
 } sg_chain;
 
 typedef struct sg_param {
     char *name;
-    sg_node node;
+    sg_net_node node;
     int shape[4], rank;
     size_t count, offset; /* in the flat arrays */
     int layer;
@@ -102,30 +102,30 @@ typedef struct sg_buffer {
 } sg_buffer;
 
 typedef struct sg_op {
-    sg_node node; /* whose tensor it writes */
+    sg_net_node node; /* whose tensor it writes */
     sg_shape in, out;
     int x, y; /* buffers */
-    sg_node x_node;
+    sg_net_node x_node;
     int residual; /* buffer, or SG_NONE */
-    sg_node residual_node;
+    sg_net_node residual_node;
     int scale;  /* SG_NODE_SCALE: s (N, C) */
     int pooled; /* also the mean of y over the pixels, (N, C); or SG_NONE */
     int stats;  /* norms: scale, shift, mean, 1/std for each channel (and image) */
     int memory; /* max pooling: which; dropout: the mask */
     sg_act act;
     const sg_node_entry *norm; /* or NULL */
-    sg_node weights;           /* the node that owns weight and bias; or SG_NO_NODE */
+    sg_net_node weights;       /* the node that owns weight and bias; or SG_NO_NODE */
     double drop;               /* probability of stochastic depth or dropout */
     float *keep;               /* (N), 1 without stochastic depth; owned */
     sg_dnn_conv *conv;
     bool own_weights; /* its weight gradient by sg_depthwise_weights, oneDNN having only a slow one
                        */
     sg_dnn_pool *pool;
-    sg_moments moments; /* of y, by sg_graph_observe */
+    sg_moments moments; /* of y, by sg_net_observe */
 } sg_op;
 
 typedef struct sg_step sg_step;
-typedef sg_status sg_step_function(sg_graph *graph, const sg_step *step);
+typedef sg_status sg_step_function(sg_net *graph, const sg_step *step);
 
 struct sg_step {
     sg_step_function *run;
@@ -136,9 +136,9 @@ struct sg_step {
     sg_shape shape; /* sg_combine_step: of the tensor */
 };
 
-struct sg_graph {
+struct sg_net {
     sg_allocator allocator;
-    sg_graph_config config;
+    sg_net_config config;
     sg_dnn *dnn;
     const sg_rows *rows;
     char message[256];
@@ -161,7 +161,7 @@ struct sg_graph {
     sg_buffer *buffers;
     int buffer_count, buffer_capacity;
 
-    sg_node logits;
+    sg_net_node logits;
     int images_buffer, signal_buffer;
     bool compiled;
     char *arena;
@@ -171,7 +171,7 @@ struct sg_graph {
     size_t value_count, running_values_count;
     sg_params *set;
     int model;      /* index in the table of models, or SG_NONE */
-    char line[256]; /* of sg_graph_kernel */
+    char line[256]; /* of sg_net_kernel */
 
     /* Of the last forward: */
     sg_mode mode;
@@ -182,7 +182,7 @@ struct sg_graph {
 };
 
 /* Records the first failure and its message; returns `status`. */
-sg_status sg_graph_fail(sg_graph *graph, sg_status status, const char *format, ...)
+sg_status sg_net_fail(sg_net *graph, sg_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Makes room for one more element; the array may move. */
@@ -212,17 +212,17 @@ static inline size_t sg_shape_floats(sg_shape s, int lanes)
 
 /* ---- Compile ------------------------------------------------------------------------------ */
 
-SG_CHECKED sg_status sg_find_chains(sg_graph *graph);
-SG_CHECKED sg_status sg_lower(sg_graph *graph);
-SG_CHECKED sg_status sg_reverse(sg_graph *graph);
+SG_CHECKED sg_status sg_find_chains(sg_net *graph);
+SG_CHECKED sg_status sg_lower(sg_net *graph);
+SG_CHECKED sg_status sg_reverse(sg_net *graph);
 /* Gives every buffer its offset and sets arena_bytes. */
-SG_CHECKED sg_status sg_plan(sg_graph *graph);
+SG_CHECKED sg_status sg_plan(sg_net *graph);
 
 /* A new buffer, or SG_NONE when memory is out. */
-int sg_add_buffer(sg_graph *graph, size_t floats);
+int sg_add_buffer(sg_net *graph, size_t floats);
 /* Step `time` touches the buffer; SG_NONE is allowed. */
-void sg_touch(sg_graph *graph, int buffer, int time);
-SG_CHECKED sg_status sg_add_step(sg_graph *graph, bool backward, const sg_step *step);
+void sg_touch(sg_net *graph, int buffer, int time);
+SG_CHECKED sg_status sg_add_step(sg_net *graph, bool backward, const sg_step *step);
 
 /* ---- Steps -------------------------------------------------------------------------------- */
 
@@ -232,33 +232,33 @@ sg_step_function sg_conv_forward, sg_conv_backward, sg_linear_forward, sg_linear
     sg_dropout_backward, sg_epilogue_forward, sg_epilogue_backward, sg_combine_step;
 
 /* The gradient of a depthwise convolution's weight, and of its bias when it has one. */
-void sg_depthwise_weights(sg_graph *graph, const sg_op *op, const float *dz);
+void sg_depthwise_weights(sg_net *graph, const sg_op *op, const float *dz);
 
 /* The address of a buffer; NULL for SG_NONE. */
-static inline float *sg_at(const sg_graph *graph, int buffer)
+static inline float *sg_at(const sg_net *graph, int buffer)
 {
     return buffer == SG_NONE ? NULL : (float *)(graph->arena + graph->buffers[buffer].offset);
 }
 
 /* Value and gradient of parameter `param`; NULL for SG_NONE. */
-static inline float *sg_value_of(const sg_graph *graph, int param)
+static inline float *sg_value_of(const sg_net *graph, int param)
 {
     return param == SG_NONE ? NULL : graph->values + graph->params[param].offset;
 }
 
-static inline float *sg_gradient_of(const sg_graph *graph, int param)
+static inline float *sg_gradient_of(const sg_net *graph, int param)
 {
     return param == SG_NONE ? NULL : graph->gradients + graph->params[param].offset;
 }
 
 /* Whether dropout and stochastic depth are on in this pass. */
-static inline bool sg_is_dropping(const sg_graph *graph)
+static inline bool sg_is_dropping(const sg_net *graph)
 {
     return graph->mode == SG_MODE_TRAIN && !graph->no_drop;
 }
 
 /* Moments of what an op has written, its padding left out. */
-sg_moments sg_op_moments(const sg_graph *graph, const sg_op *op);
+sg_moments sg_op_moments(const sg_net *graph, const sg_op *op);
 
 /* How the layers of a model start under SG_INIT_DEFAULT. */
 typedef enum sg_start {

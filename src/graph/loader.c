@@ -42,7 +42,8 @@ struct sg_loader {
 
 sg_loader_config sg_loader_defaults(void)
 {
-    return (sg_loader_config){.batch = 32, .threads = 1, .ahead = 3, .view = sg_view_defaults()};
+    return (sg_loader_config){
+        .batch = 32, .threads = 1, .ahead = 3, .view = sg_image_view_defaults()};
 }
 
 /* ---- Workers ------------------------------------------------------------------------------ */
@@ -51,7 +52,7 @@ static void note_skipped(sg_loader *loader, const char *message)
 {
     pthread_mutex_lock(&loader->lock);
     loader->skipped++;
-    sg_explain(SG_OK, loader->message, sizeof loader->message, "%s", message);
+    sg_image_message(SG_OK, loader->message, sizeof loader->message, "%s", message);
     pthread_mutex_unlock(&loader->lock);
 }
 
@@ -316,7 +317,7 @@ uint64_t sg_loader_skipped(sg_loader *loader, char *message, size_t size)
 {
     pthread_mutex_lock(&loader->lock);
     uint64_t skipped = loader->skipped;
-    sg_explain(SG_OK, message, size, "%s", loader->message);
+    sg_image_message(SG_OK, message, size, "%s", loader->message);
     pthread_mutex_unlock(&loader->lock);
     return skipped;
 }

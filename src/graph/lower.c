@@ -3,11 +3,11 @@
 
 #include "graph/internal.h"
 
-int sg_add_buffer(sg_graph *graph, size_t floats)
+int sg_add_buffer(sg_net *graph, size_t floats)
 {
     if (sg_grow(&graph->allocator, (void **)&graph->buffers, graph->buffer_count,
                 &graph->buffer_capacity, sizeof *graph->buffers) != SG_OK) {
-        sg_graph_fail(graph, SG_ERROR_MEMORY, "out of memory");
+        sg_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
         return SG_NONE;
     }
     size_t bytes = (floats * sizeof(float) + SG_ALIGNMENT - 1) / SG_ALIGNMENT * SG_ALIGNMENT;
@@ -15,7 +15,7 @@ int sg_add_buffer(sg_graph *graph, size_t floats)
     return graph->buffer_count++;
 }
 
-void sg_touch(sg_graph *graph, int buffer, int time)
+void sg_touch(sg_net *graph, int buffer, int time)
 {
     if (buffer == SG_NONE)
         return;
@@ -28,7 +28,7 @@ void sg_touch(sg_graph *graph, int buffer, int time)
         b->last = time;
 }
 
-sg_status sg_add_step(sg_graph *graph, bool backward, const sg_step *step)
+sg_status sg_add_step(sg_net *graph, bool backward, const sg_step *step)
 {
     sg_step **list = backward ? &graph->backward : &graph->forward;
     int *count = backward ? &graph->backward_count : &graph->forward_count;
@@ -37,17 +37,17 @@ sg_status sg_add_step(sg_graph *graph, bool backward, const sg_step *step)
     sg_status status = sg_grow(&graph->allocator, &array, *count, capacity, sizeof **list);
     *list = array;
     if (status != SG_OK)
-        return sg_graph_fail(graph, status, "out of memory");
+        return sg_net_fail(graph, status, "out of memory");
     (*list)[(*count)++] = *step;
     return SG_OK;
 }
 
 /* A new op for the tensor of `node`, with a buffer for it. NULL when memory is out. */
-static sg_op *add_op(sg_graph *graph, sg_node node, sg_node x)
+static sg_op *add_op(sg_net *graph, sg_net_node node, sg_net_node x)
 {
     if (sg_grow(&graph->allocator, (void **)&graph->ops, graph->op_count, &graph->op_capacity,
                 sizeof *graph->ops) != SG_OK) {
-        sg_graph_fail(graph, SG_ERROR_MEMORY, "out of memory");
+        sg_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
         return NULL;
     }
     sg_node_entry *e = &graph->nodes[node];
@@ -69,14 +69,14 @@ static sg_op *add_op(sg_graph *graph, sg_node node, sg_node x)
     return e->value == SG_NONE ? NULL : op;
 }
 
-static void more_work(sg_graph *graph, size_t bytes)
+static void more_work(sg_net *graph, size_t bytes)
 {
     if (bytes > graph->work_bytes)
         graph->work_bytes = bytes;
 }
 
 /* Appends the forward step of the newest op and says what it touches. */
-static sg_status emit(sg_graph *graph, sg_step_function *run)
+static sg_status emit(sg_net *graph, sg_step_function *run)
 {
     int index = graph->op_count - 1, time = graph->forward_count;
     const sg_op *op = &graph->ops[index];
@@ -90,7 +90,7 @@ static sg_status emit(sg_graph *graph, sg_step_function *run)
 
 /* ---- Convolutions ------------------------------------------------------------------------- */
 
-static sg_dnn_conv_shape conv_shape(const sg_graph *graph, sg_node conv, const sg_chain *chain)
+static sg_dnn_conv_shape conv_shape(const sg_net *graph, sg_net_node conv, const sg_chain *chain)
 {
     const sg_node_entry *e = &graph->nodes[conv];
     sg_shape in = graph->nodes[e->in[0]].shape;
@@ -127,17 +127,17 @@ static bool is_depthwise(const sg_dnn_conv_shape *s)
 }
 
 /* Emits a convolution; with `chain`, as the chain's last node. */
-static sg_status lower_conv(sg_graph *graph, sg_node conv, const sg_chain *chain)
+static sg_status lower_conv(sg_net *graph, sg_net_node conv, const sg_chain *chain)
 {
-    sg_node out = chain ? chain->tail : conv;
+    sg_net_node out = chain ? chain->tail : conv;
     sg_op *op = add_op(graph, out, graph->nodes[conv].in[0]);
     if (!op)
         return graph->failure;
     sg_dnn_conv_shape shape = conv_shape(graph, conv, chain);
     sg_status status = sg_dnn_conv_create(&op->conv, graph->dnn, &shape);
     if (status != SG_OK)
-        return sg_graph_fail(graph, status, "%s: oneDNN has no such convolution",
-                             graph->nodes[conv].name);
+        return sg_net_fail(graph, status, "%s: oneDNN has no such convolution",
+                           graph->nodes[conv].name);
     op->weights = conv;
     op->act = shape.act;
     op->own_weights = is_depthwise(&shape) && is_reference(op->conv, 2);
@@ -150,7 +150,7 @@ static sg_status lower_conv(sg_graph *graph, sg_node conv, const sg_chain *chain
 }
 
 /* Drops the fusion of a chain when no fast kernel takes it, before anything is emitted. */
-static sg_status settle_fusion(sg_graph *graph, sg_chain *chain)
+static sg_status settle_fusion(sg_net *graph, sg_chain *chain)
 {
     sg_dnn_conv *with = NULL, *without = NULL;
     sg_dnn_conv_shape shape = conv_shape(graph, chain->z, chain);
@@ -165,12 +165,12 @@ static sg_status settle_fusion(sg_graph *graph, sg_chain *chain)
         chain->fused = is_reference(without, 0);
     sg_dnn_conv_destroy(with);
     sg_dnn_conv_destroy(without);
-    return status == SG_ERROR_MEMORY ? sg_graph_fail(graph, status, "out of memory") : SG_OK;
+    return status == SG_ERROR_MEMORY ? sg_net_fail(graph, status, "out of memory") : SG_OK;
 }
 
 /* ---- Chains ------------------------------------------------------------------------------- */
 
-static sg_status give_stats(sg_graph *graph, sg_op *op)
+static sg_status give_stats(sg_net *graph, sg_op *op)
 {
     size_t lanes = (size_t)graph->rows->lanes;
     size_t rows = op->norm->norm.kind == SG_NORM_BATCH ? 1 : (size_t)op->out.n;
@@ -178,7 +178,7 @@ static sg_status give_stats(sg_graph *graph, sg_op *op)
     return graph->failure;
 }
 
-static sg_status lower_chain(sg_graph *graph, const sg_chain *chain)
+static sg_status lower_chain(sg_net *graph, const sg_chain *chain)
 {
     sg_op *op = add_op(graph, chain->tail, chain->z);
     if (!op)
@@ -198,13 +198,13 @@ static sg_status lower_chain(sg_graph *graph, const sg_chain *chain)
     op->drop = chain->drop == SG_NO_NODE ? 0 : graph->nodes[chain->drop].p;
     op->keep = sg_allocate(&graph->allocator, (size_t)op->out.n, sizeof(float));
     if (!op->keep)
-        return sg_graph_fail(graph, SG_ERROR_MEMORY, "out of memory");
+        return sg_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
     return emit(graph, sg_epilogue_forward);
 }
 
 /* ---- The rest ----------------------------------------------------------------------------- */
 
-static sg_status lower_pool(sg_graph *graph, sg_node node)
+static sg_status lower_pool(sg_net *graph, sg_net_node node)
 {
     const sg_node_entry *e = &graph->nodes[node];
     sg_op *op = add_op(graph, node, e->in[0]);
@@ -223,7 +223,7 @@ static sg_status lower_pool(sg_graph *graph, sg_node node)
                                .training = graph->config.training};
     sg_status status = sg_dnn_pool_create(&op->pool, graph->dnn, &shape);
     if (status != SG_OK)
-        return sg_graph_fail(graph, status, "%s: oneDNN has no such pooling", e->name);
+        return sg_net_fail(graph, status, "%s: oneDNN has no such pooling", e->name);
     size_t bytes = sg_dnn_pool_memory(op->pool);
     if (bytes && (op->memory = sg_add_buffer(graph, bytes / sizeof(float) + 1)) == SG_NONE)
         return graph->failure;
@@ -232,7 +232,7 @@ static sg_status lower_pool(sg_graph *graph, sg_node node)
 }
 
 /* The chain that writes `node`, if it can take the mean on the way. */
-static sg_op *chain_writing(sg_graph *graph, sg_node node)
+static sg_op *chain_writing(sg_net *graph, sg_net_node node)
 {
     for (int i = graph->op_count - 1; i >= 0; i--)
         if (graph->ops[i].node == node)
@@ -241,9 +241,9 @@ static sg_op *chain_writing(sg_graph *graph, sg_node node)
 }
 
 /* A global average of what a chain writes costs nothing: the chain sums as it writes. */
-static sg_status lower_global(sg_graph *graph, sg_node node)
+static sg_status lower_global(sg_net *graph, sg_net_node node)
 {
-    sg_node x = graph->nodes[node].in[0];
+    sg_net_node x = graph->nodes[node].in[0];
     sg_op *op = add_op(graph, node, x);
     if (!op)
         return graph->failure;
@@ -258,7 +258,7 @@ static sg_status lower_global(sg_graph *graph, sg_node node)
     return emit(graph, sg_global_forward);
 }
 
-static sg_status lower_plain(sg_graph *graph, sg_node node)
+static sg_status lower_plain(sg_net *graph, sg_net_node node)
 {
     const sg_node_entry *e = &graph->nodes[node];
     sg_op *op = add_op(graph, node, e->in[0]);
@@ -282,7 +282,7 @@ static sg_status lower_plain(sg_graph *graph, sg_node node)
     }
 }
 
-static sg_status lower_node(sg_graph *graph, sg_node node)
+static sg_status lower_node(sg_net *graph, sg_net_node node)
 {
     const sg_node_entry *e = &graph->nodes[node];
     if (e->chain != SG_NONE) {
@@ -310,13 +310,13 @@ static sg_status lower_node(sg_graph *graph, sg_node node)
     }
 }
 
-static void pin(sg_graph *graph, int buffer)
+static void pin(sg_net *graph, int buffer)
 {
     graph->buffers[buffer].pinned = true;
     sg_touch(graph, buffer, 0);
 }
 
-sg_status sg_lower(sg_graph *graph)
+sg_status sg_lower(sg_net *graph)
 {
     sg_shape input = graph->nodes[0].shape;
     graph->images_buffer = sg_add_buffer(graph, sg_shape_floats(input, 1));
@@ -327,7 +327,7 @@ sg_status sg_lower(sg_graph *graph)
     for (int i = 0; i < graph->chain_count; i++)
         if (graph->chains[i].fused && settle_fusion(graph, &graph->chains[i]) != SG_OK)
             return graph->failure;
-    for (sg_node node = 0; node < graph->node_count; node++) {
+    for (sg_net_node node = 0; node < graph->node_count; node++) {
         sg_status status = lower_node(graph, node);
         if (status != SG_OK)
             return status;

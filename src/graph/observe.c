@@ -17,7 +17,7 @@ static sg_moments without_padding(sg_moments m, double padding)
     return r;
 }
 
-sg_moments sg_op_moments(const sg_graph *graph, const sg_op *op)
+sg_moments sg_op_moments(const sg_net *graph, const sg_op *op)
 {
     size_t floats = sg_shape_floats(op->out, graph->rows->lanes);
     sg_moments moments = {0};
@@ -26,7 +26,7 @@ sg_moments sg_op_moments(const sg_graph *graph, const sg_op *op)
         moments, (double)(floats - (size_t)op->out.n * (size_t)op->out.c * sg_pixels(op->out)));
 }
 
-sg_status sg_graph_observe(sg_graph *graph)
+sg_status sg_net_observe(sg_net *graph)
 {
     if (!graph->compiled)
         return SG_ERROR_ORDER;
@@ -44,12 +44,12 @@ sg_status sg_graph_observe(sg_graph *graph)
     return status;
 }
 
-size_t sg_graph_layer_count(const sg_graph *graph)
+size_t sg_net_layer_count(const sg_net *graph)
 {
     return (size_t)graph->forward_count;
 }
 
-sg_layer_report sg_graph_layer_at(const sg_graph *graph, size_t index)
+sg_layer_report sg_net_layer_at(const sg_net *graph, size_t index)
 {
     if (index >= (size_t)graph->forward_count)
         return (sg_layer_report){0};
@@ -61,10 +61,10 @@ sg_layer_report sg_graph_layer_at(const sg_graph *graph, size_t index)
                              .finite = isfinite(std) && isfinite(op->moments.mean)};
 }
 
-size_t sg_graph_first_not_finite(const sg_graph *graph)
+size_t sg_net_first_not_finite(const sg_net *graph)
 {
-    for (size_t i = 0; i < sg_graph_layer_count(graph); i++)
-        if (!sg_graph_layer_at(graph, i).finite)
+    for (size_t i = 0; i < sg_net_layer_count(graph); i++)
+        if (!sg_net_layer_at(graph, i).finite)
             return i;
     return SG_NOT_FOUND;
 }

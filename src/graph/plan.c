@@ -52,7 +52,7 @@ static size_t lowest_gap(placed *others, int count, size_t bytes)
     return free_from;
 }
 
-static void place_all(sg_graph *graph, const int *order, int count, placed *others)
+static void place_all(sg_net *graph, const int *order, int count, placed *others)
 {
     for (int i = 0; i < count; i++) {
         sg_buffer *b = &graph->buffers[order[i]];
@@ -69,7 +69,7 @@ static void place_all(sg_graph *graph, const int *order, int count, placed *othe
     }
 }
 
-sg_status sg_plan(sg_graph *graph)
+sg_status sg_plan(sg_net *graph)
 {
     int count = 0;
     int *order = sg_allocate(&graph->allocator, (size_t)graph->buffer_count, sizeof *order);
@@ -84,5 +84,5 @@ sg_status sg_plan(sg_graph *graph)
     bool done = order && others;
     sg_release(&graph->allocator, order);
     sg_release(&graph->allocator, others);
-    return done ? SG_OK : sg_graph_fail(graph, SG_ERROR_MEMORY, "out of memory");
+    return done ? SG_OK : sg_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
 }

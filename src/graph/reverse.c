@@ -7,17 +7,17 @@
 
 static const sg_gradient empty = {SG_NONE, SG_NONE, SG_NONE, SG_NONE};
 
-static int now(const sg_graph *graph)
+static int now(const sg_net *graph)
 {
     return graph->forward_count + graph->backward_count;
 }
 
-static int new_like(sg_graph *graph, sg_shape shape)
+static int new_like(sg_net *graph, sg_shape shape)
 {
     return sg_add_buffer(graph, sg_shape_floats(shape, graph->rows->lanes));
 }
 
-static void touch_gradient(sg_graph *graph, const sg_gradient *g)
+static void touch_gradient(sg_net *graph, const sg_gradient *g)
 {
     sg_touch(graph, g->a, now(graph));
     sg_touch(graph, g->a_scale, now(graph));
@@ -26,7 +26,7 @@ static void touch_gradient(sg_graph *graph, const sg_gradient *g)
 }
 
 /* Takes the gradient of a node from it. */
-static sg_gradient collect(sg_graph *graph, sg_node node)
+static sg_gradient collect(sg_net *graph, sg_net_node node)
 {
     sg_gradient g = graph->nodes[node].gradient;
     graph->nodes[node].gradient = empty;
@@ -43,13 +43,13 @@ static bool is_plain(const sg_gradient *g)
 }
 
 /* Whether the next step may write over buffer `b`. */
-static bool is_free(const sg_graph *graph, int b)
+static bool is_free(const sg_net *graph, int b)
 {
     return b != SG_NONE && graph->buffers[b].holders == 0 && !graph->buffers[b].pinned;
 }
 
 /* Where a step that reads `g` writes a tensor of `shape`: over one of its sources, if it can. */
-static int place_result(sg_graph *graph, const sg_gradient *g, sg_shape shape)
+static int place_result(sg_net *graph, const sg_gradient *g, sg_shape shape)
 {
     if (is_free(graph, g->a))
         return g->a;
@@ -59,7 +59,7 @@ static int place_result(sg_graph *graph, const sg_gradient *g, sg_shape shape)
 }
 
 /* The gradient `g` of a tensor of `shape` as one array; SG_NONE when memory is out. */
-static int form(sg_graph *graph, int op, const sg_gradient *g, sg_shape shape)
+static int form(sg_net *graph, int op, const sg_gradient *g, sg_shape shape)
 {
     if (is_plain(g))
         return g->a;
@@ -74,7 +74,7 @@ static int form(sg_graph *graph, int op, const sg_gradient *g, sg_shape shape)
 }
 
 /* Adds buffer * scale to the gradient of `node`. */
-static sg_status give(sg_graph *graph, int op, sg_node node, int buffer, int scale)
+static sg_status give(sg_net *graph, int op, sg_net_node node, int buffer, int scale)
 {
     sg_node_entry *e = &graph->nodes[node];
     if (buffer == SG_NONE)
@@ -108,7 +108,7 @@ static sg_status give(sg_graph *graph, int op, sg_node node, int buffer, int sca
 /* ---- Ops ---------------------------------------------------------------------------------- */
 
 /* Adds the backward step of `op`. */
-static sg_status emit(sg_graph *graph, sg_step_function *run, int op, const sg_gradient *g, int dt,
+static sg_status emit(sg_net *graph, sg_step_function *run, int op, const sg_gradient *g, int dt,
                       int dx)
 {
     const sg_op *o = &graph->ops[op];
@@ -132,7 +132,7 @@ static bool reads_y(const sg_op *op)
 }
 
 /* A step of sg_epilogue_backward: from `g` at y to dz at z and dt at the residual. */
-static sg_status emit_chain(sg_graph *graph, int op, const sg_gradient *g, int dt, int dz)
+static sg_status emit_chain(sg_net *graph, int op, const sg_gradient *g, int dt, int dz)
 {
     const sg_op *o = &graph->ops[op];
     sg_step step = {.run = sg_epilogue_backward, .op = op, .g = *g, .dt = dt, .dx = dz};
@@ -157,7 +157,7 @@ static sg_status emit_chain(sg_graph *graph, int op, const sg_gradient *g, int d
 }
 
 /* y = z + residual: the gradient goes to both as it is. */
-static sg_status reverse_sum(sg_graph *graph, int op, const sg_gradient *g)
+static sg_status reverse_sum(sg_net *graph, int op, const sg_gradient *g)
 {
     const sg_op *o = &graph->ops[op];
     int formed = form(graph, op, g, o->out);
@@ -167,7 +167,7 @@ static sg_status reverse_sum(sg_graph *graph, int op, const sg_gradient *g)
     return status;
 }
 
-static sg_status reverse_chain(sg_graph *graph, int op)
+static sg_status reverse_chain(sg_net *graph, int op)
 {
     const sg_op *o = &graph->ops[op];
     sg_gradient g = collect(graph, o->node);
@@ -198,7 +198,7 @@ static sg_status reverse_chain(sg_graph *graph, int op)
     return status == SG_OK ? give(graph, op, o->x_node, dz, SG_NONE) : status;
 }
 
-static sg_status reverse_conv(sg_graph *graph, int op)
+static sg_status reverse_conv(sg_net *graph, int op)
 {
     const sg_op *o = &graph->ops[op];
     sg_gradient g = collect(graph, o->node);
@@ -228,7 +228,7 @@ static sg_status reverse_conv(sg_graph *graph, int op)
 }
 
 /* Ops that take one array and write one for x. */
-static sg_status reverse_simple(sg_graph *graph, int op, sg_step_function *run)
+static sg_status reverse_simple(sg_net *graph, int op, sg_step_function *run)
 {
     const sg_op *o = &graph->ops[op];
     sg_gradient g = collect(graph, o->node), plain = empty;
@@ -241,11 +241,11 @@ static sg_status reverse_simple(sg_graph *graph, int op, sg_step_function *run)
     return status == SG_OK && wanted ? give(graph, op, o->x_node, dx, SG_NONE) : status;
 }
 
-static sg_status reverse_scale(sg_graph *graph, int op)
+static sg_status reverse_scale(sg_net *graph, int op)
 {
     const sg_op *o = &graph->ops[op];
     sg_gradient g = collect(graph, o->node), plain = empty;
-    sg_node s = graph->nodes[o->node].in[1];
+    sg_net_node s = graph->nodes[o->node].in[1];
     plain.a = form(graph, op, &g, o->out);
     int ds = new_like(graph, graph->nodes[s].shape);
     if (plain.a == SG_NONE || ds == SG_NONE)
@@ -257,7 +257,7 @@ static sg_status reverse_scale(sg_graph *graph, int op)
 }
 
 /* The gradient of a mean is the same for every pixel: an offset. */
-static sg_status reverse_global(sg_graph *graph, int op)
+static sg_status reverse_global(sg_net *graph, int op)
 {
     const sg_op *o = &graph->ops[op];
     sg_gradient g = collect(graph, o->node), plain = empty;
@@ -273,19 +273,19 @@ static sg_status reverse_global(sg_graph *graph, int op)
     if (status != SG_OK || !x->needs_gradient)
         return status;
     if (x->gradient.offset != SG_NONE)
-        return sg_graph_fail(graph, SG_ERROR_UNSUPPORTED, "%s: two averages of one tensor",
-                             graph->nodes[o->node].name);
+        return sg_net_fail(graph, SG_ERROR_UNSUPPORTED, "%s: two averages of one tensor",
+                           graph->nodes[o->node].name);
     x->gradient.offset = offset;
     return SG_OK;
 }
 
-static sg_status reverse_op(sg_graph *graph, int op)
+static sg_status reverse_op(sg_net *graph, int op)
 {
     const sg_op *o = &graph->ops[op];
     const sg_gradient *g = &graph->nodes[o->node].gradient;
     if (g->a == SG_NONE && g->offset == SG_NONE)
-        return sg_graph_fail(graph, SG_ERROR_ARGUMENT, "%s: the logits do not depend on it",
-                             graph->nodes[o->node].name);
+        return sg_net_fail(graph, SG_ERROR_ARGUMENT, "%s: the logits do not depend on it",
+                           graph->nodes[o->node].name);
     if (o->conv)
         return reverse_conv(graph, op);
     if (o->keep)
@@ -306,7 +306,7 @@ static sg_status reverse_op(sg_graph *graph, int op)
     }
 }
 
-sg_status sg_reverse(sg_graph *graph)
+sg_status sg_reverse(sg_net *graph)
 {
     graph->nodes[graph->logits].gradient.a = graph->signal_buffer;
     graph->buffers[graph->signal_buffer].holders++;

@@ -4,14 +4,14 @@
 #include "base/random.h"
 #include "graph/internal.h"
 
-static const sg_op *op_of(const sg_graph *graph, const sg_step *step)
+static const sg_op *op_of(const sg_net *graph, const sg_step *step)
 {
     return &graph->ops[step->op];
 }
 
 /* ---- Convolution and pooling -------------------------------------------------------------- */
 
-sg_status sg_conv_forward(sg_graph *graph, const sg_step *step)
+sg_status sg_conv_forward(sg_net *graph, const sg_step *step)
 {
     const sg_op *op = op_of(graph, step);
     const sg_node_entry *e = &graph->nodes[op->weights];
@@ -20,7 +20,7 @@ sg_status sg_conv_forward(sg_graph *graph, const sg_step *step)
                                sg_at(graph, op->y), graph->work, false);
 }
 
-sg_status sg_conv_backward(sg_graph *graph, const sg_step *step)
+sg_status sg_conv_backward(sg_net *graph, const sg_step *step)
 {
     const sg_op *op = op_of(graph, step);
     const sg_node_entry *e = &graph->nodes[op->weights];
@@ -38,14 +38,14 @@ sg_status sg_conv_backward(sg_graph *graph, const sg_step *step)
     return status;
 }
 
-sg_status sg_pool_forward(sg_graph *graph, const sg_step *step)
+sg_status sg_pool_forward(sg_net *graph, const sg_step *step)
 {
     const sg_op *op = op_of(graph, step);
     return sg_dnn_pool_forward(op->pool, sg_at(graph, op->x), sg_at(graph, op->y),
                                sg_at(graph, op->memory), graph->work);
 }
 
-sg_status sg_pool_backward(sg_graph *graph, const sg_step *step)
+sg_status sg_pool_backward(sg_net *graph, const sg_step *step)
 {
     const sg_op *op = op_of(graph, step);
     return sg_dnn_pool_backward(op->pool, sg_at(graph, step->g.a), sg_at(graph, op->memory),
@@ -54,7 +54,7 @@ sg_status sg_pool_backward(sg_graph *graph, const sg_step *step)
 
 /* ---- Linear ------------------------------------------------------------------------------- */
 
-sg_status sg_linear_forward(sg_graph *graph, const sg_step *step)
+sg_status sg_linear_forward(sg_net *graph, const sg_step *step)
 {
     const sg_op *op = op_of(graph, step);
     const sg_node_entry *e = &graph->nodes[op->weights];
@@ -77,7 +77,7 @@ static void sum_columns(const float *dy, int rows, int columns, float *sum)
             sum[c] += dy[c];
 }
 
-sg_status sg_linear_backward(sg_graph *graph, const sg_step *step)
+sg_status sg_linear_backward(sg_net *graph, const sg_step *step)
 {
     const sg_op *op = op_of(graph, step);
     const sg_node_entry *e = &graph->nodes[op->weights];
@@ -95,7 +95,7 @@ sg_status sg_linear_backward(sg_graph *graph, const sg_step *step)
 
 /* ---- Small steps -------------------------------------------------------------------------- */
 
-sg_status sg_global_backward(sg_graph *graph, const sg_step *step)
+sg_status sg_global_backward(sg_net *graph, const sg_step *step)
 {
     const sg_op *op = op_of(graph, step);
     const float *g = sg_at(graph, step->g.a);
@@ -115,7 +115,7 @@ static size_t place_of(sg_shape s, int lanes, int n, int c, size_t pixel)
 }
 
 /* Copies between a tensor of shape `s` and its flat form (N, C * H * W). */
-static void copy_flat(const sg_graph *graph, sg_shape s, float *tensor, float *flat, bool to_flat)
+static void copy_flat(const sg_net *graph, sg_shape s, float *tensor, float *flat, bool to_flat)
 {
     for (int n = 0; n < s.n; n++)
         for (int c = 0; c < s.c; c++)
@@ -128,14 +128,14 @@ static void copy_flat(const sg_graph *graph, sg_shape s, float *tensor, float *f
             }
 }
 
-sg_status sg_flatten_forward(sg_graph *graph, const sg_step *step)
+sg_status sg_flatten_forward(sg_net *graph, const sg_step *step)
 {
     const sg_op *op = op_of(graph, step);
     copy_flat(graph, op->in, sg_at(graph, op->x), sg_at(graph, op->y), true);
     return SG_OK;
 }
 
-sg_status sg_flatten_backward(sg_graph *graph, const sg_step *step)
+sg_status sg_flatten_backward(sg_net *graph, const sg_step *step)
 {
     const sg_op *op = op_of(graph, step);
     if (step->dx == SG_NONE)
@@ -147,7 +147,7 @@ sg_status sg_flatten_backward(sg_graph *graph, const sg_step *step)
 }
 
 /* The mask: element i of the tensor in memory order is kept by random number i of the step. */
-static void draw_mask(const sg_graph *graph, const sg_op *op, int index, float *mask, size_t count)
+static void draw_mask(const sg_net *graph, const sg_op *op, int index, float *mask, size_t count)
 {
     float keep = sg_is_dropping(graph) ? (float)(1 / (1 - op->drop)) : 1;
     uint32_t limit = sg_is_dropping(graph) ? (uint32_t)(op->drop * 4294967296.0) : 0;
@@ -166,7 +166,7 @@ static void multiply(const float *x, const float *mask, float *y, size_t count)
         y[i] = x[i] * mask[i];
 }
 
-sg_status sg_dropout_forward(sg_graph *graph, const sg_step *step)
+sg_status sg_dropout_forward(sg_net *graph, const sg_step *step)
 {
     const sg_op *op = op_of(graph, step);
     size_t count = sg_shape_floats(op->out, graph->rows->lanes);
@@ -176,7 +176,7 @@ sg_status sg_dropout_forward(sg_graph *graph, const sg_step *step)
     return SG_OK;
 }
 
-sg_status sg_dropout_backward(sg_graph *graph, const sg_step *step)
+sg_status sg_dropout_backward(sg_net *graph, const sg_step *step)
 {
     const sg_op *op = op_of(graph, step);
     if (step->dx != SG_NONE)
@@ -187,23 +187,23 @@ sg_status sg_dropout_backward(sg_graph *graph, const sg_step *step)
 
 /* ---- The lists ---------------------------------------------------------------------------- */
 
-static sg_status run_list(sg_graph *graph, const sg_step *steps, int count)
+static sg_status run_list(sg_net *graph, const sg_step *steps, int count)
 {
     sg_status status = SG_OK;
     int before = sg_dnn_enter(graph->dnn);
     for (int i = 0; i < count && status == SG_OK; i++)
         status = steps[i].run(graph, &steps[i]);
     sg_dnn_leave(before);
-    return status == SG_OK ? SG_OK : sg_graph_fail(graph, status, "a kernel refused to run");
+    return status == SG_OK ? SG_OK : sg_net_fail(graph, status, "a kernel refused to run");
 }
 
-sg_status sg_graph_forward(sg_graph *graph, const float *images, sg_mode mode, uint64_t step)
+sg_status sg_net_forward(sg_net *graph, const float *images, sg_mode mode, uint64_t step)
 {
     if (!graph->compiled)
         return SG_ERROR_ORDER;
     if (!images || (mode != SG_MODE_TRAIN && mode != SG_MODE_EVAL) ||
         (mode == SG_MODE_TRAIN && !graph->config.training))
-        return sg_graph_fail(graph, SG_ERROR_ARGUMENT, "no images, or no training graph");
+        return sg_net_fail(graph, SG_ERROR_ARGUMENT, "no images, or no training graph");
     memcpy(sg_at(graph, graph->images_buffer), images,
            sg_shape_floats(graph->nodes[0].shape, 1) * sizeof *images);
     graph->mode = mode;
@@ -214,7 +214,7 @@ sg_status sg_graph_forward(sg_graph *graph, const float *images, sg_mode mode, u
     return status;
 }
 
-sg_status sg_graph_backward(sg_graph *graph)
+sg_status sg_net_backward(sg_net *graph)
 {
     if (!graph->ran || graph->mode != SG_MODE_TRAIN)
         return SG_ERROR_ORDER;
@@ -222,17 +222,17 @@ sg_status sg_graph_backward(sg_graph *graph)
     return run_list(graph, graph->backward, graph->backward_count);
 }
 
-const float *sg_graph_logits(const sg_graph *graph)
+const float *sg_net_logits(const sg_net *graph)
 {
     return graph->compiled ? sg_at(graph, graph->nodes[graph->logits].value) : NULL;
 }
 
-float *sg_graph_signal(sg_graph *graph)
+float *sg_net_signal(sg_net *graph)
 {
     return graph->compiled ? sg_at(graph, graph->signal_buffer) : NULL;
 }
 
-int sg_graph_classes(const sg_graph *graph)
+int sg_net_classes(const sg_net *graph)
 {
     return graph->compiled ? graph->nodes[graph->logits].shape.c : 0;
 }

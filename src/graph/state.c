@@ -16,7 +16,7 @@ typedef struct listing {
     int64_t batches;
 } listing;
 
-static void close_listing(const sg_graph *graph, listing *list)
+static void close_listing(const sg_net *graph, listing *list)
 {
     sg_release(&graph->allocator, list->tensors);
     sg_release(&graph->allocator, list->names);
@@ -31,7 +31,7 @@ static void add_counter(listing *list, const char *running, size_t index)
         (sg_tensor){.name = list->names[index], .type = SG_TENSOR_I64, .data = &list->batches};
 }
 
-static sg_status open_listing(const sg_graph *graph, listing *list)
+static sg_status open_listing(const sg_net *graph, listing *list)
 {
     size_t running = (size_t)graph->running_count, params = (size_t)graph->param_count;
     list->count = 0;
@@ -59,13 +59,13 @@ static sg_status open_listing(const sg_graph *graph, listing *list)
     return SG_OK;
 }
 
-sg_status sg_graph_save(sg_graph *graph, const char *path, const char *const (*notes)[2],
-                        size_t note_count)
+sg_status sg_net_save(sg_net *graph, const char *path, const char *const (*notes)[2],
+                      size_t note_count)
 {
     if (!graph->compiled)
         return SG_ERROR_ORDER;
     if (!path || (note_count && !notes))
-        return sg_graph_fail(graph, SG_ERROR_ARGUMENT, "no path, or no notes");
+        return sg_net_fail(graph, SG_ERROR_ARGUMENT, "no path, or no notes");
     listing list;
     char message[200] = "out of memory";
     sg_tensor_note *pairs = sg_allocate(&graph->allocator, note_count, sizeof *pairs);
@@ -79,7 +79,7 @@ sg_status sg_graph_save(sg_graph *graph, const char *path, const char *const (*n
                                       sizeof message);
     sg_release(&graph->allocator, pairs);
     close_listing(graph, &list);
-    return status == SG_OK ? SG_OK : sg_graph_fail(graph, status, "%s", message);
+    return status == SG_OK ? SG_OK : sg_net_fail(graph, status, "%s", message);
 }
 
 static bool same_shape(const sg_tensor *a, const sg_tensor *b)
@@ -93,17 +93,16 @@ static bool same_shape(const sg_tensor *a, const sg_tensor *b)
 }
 
 /* Checks everything before anything is copied. */
-static sg_status check_file(sg_graph *graph, const listing *list, const sg_safetensors *file,
+static sg_status check_file(sg_net *graph, const listing *list, const sg_safetensors *file,
                             bool strict)
 {
     for (size_t i = 0; i < list->count; i++) {
         const sg_tensor *own = &list->tensors[i], *theirs = sg_safetensors_find(file, own->name);
         bool needed = i < (size_t)graph->param_count || strict;
         if (!theirs && needed)
-            return sg_graph_fail(graph, SG_ERROR_MISMATCH, "the file has no tensor %s", own->name);
+            return sg_net_fail(graph, SG_ERROR_MISMATCH, "the file has no tensor %s", own->name);
         if (theirs && !same_shape(own, theirs))
-            return sg_graph_fail(graph, SG_ERROR_MISMATCH, "%s has another type or shape",
-                                 own->name);
+            return sg_net_fail(graph, SG_ERROR_MISMATCH, "%s has another type or shape", own->name);
     }
     for (size_t i = 0; strict && i < sg_safetensors_count(file); i++) {
         const char *name = sg_safetensors_at(file, i)->name;
@@ -111,12 +110,12 @@ static sg_status check_file(sg_graph *graph, const listing *list, const sg_safet
         for (size_t j = 0; j < list->count && !found; j++)
             found = strcmp(list->tensors[j].name, name) == 0;
         if (!found)
-            return sg_graph_fail(graph, SG_ERROR_MISMATCH, "the network has no tensor %s", name);
+            return sg_net_fail(graph, SG_ERROR_MISMATCH, "the network has no tensor %s", name);
     }
     return SG_OK;
 }
 
-static void copy_file(sg_graph *graph, const listing *list, const sg_safetensors *file)
+static void copy_file(sg_net *graph, const listing *list, const sg_safetensors *file)
 {
     for (size_t i = 0; i < list->count; i++) {
         const sg_tensor *own = &list->tensors[i], *theirs = sg_safetensors_find(file, own->name);
@@ -129,21 +128,21 @@ static void copy_file(sg_graph *graph, const listing *list, const sg_safetensors
     }
 }
 
-sg_status sg_graph_load(sg_graph *graph, const char *path, bool strict)
+sg_status sg_net_load(sg_net *graph, const char *path, bool strict)
 {
     if (!graph->compiled)
         return SG_ERROR_ORDER;
     if (!path)
-        return sg_graph_fail(graph, SG_ERROR_ARGUMENT, "no path");
+        return sg_net_fail(graph, SG_ERROR_ARGUMENT, "no path");
     sg_safetensors *file;
     char message[200];
     sg_status status = sg_safetensors_open(&file, path, &graph->allocator, message, sizeof message);
     if (status != SG_OK)
-        return sg_graph_fail(graph, status, "%s", message);
+        return sg_net_fail(graph, status, "%s", message);
     listing list;
     status = open_listing(graph, &list);
     if (status != SG_OK)
-        status = sg_graph_fail(graph, status, "out of memory");
+        status = sg_net_fail(graph, status, "out of memory");
     else
         status = check_file(graph, &list, file, strict);
     if (status == SG_OK)

@@ -13,7 +13,7 @@
 
 enum { STREAM = 0x76696577 }; /* of crops and flips */
 
-sg_status sg_explain(sg_status status, char *message, size_t size, const char *format, ...)
+sg_status sg_image_message(sg_status status, char *message, size_t size, const char *format, ...)
 {
     if (message && size) {
         va_list arguments;
@@ -24,16 +24,16 @@ sg_status sg_explain(sg_status status, char *message, size_t size, const char *f
     return status;
 }
 
-sg_view sg_view_defaults(void)
+sg_image_view sg_image_view_defaults(void)
 {
-    return (sg_view){.size = 224,
-                     .area_min = 0.08,
-                     .area_max = 1,
-                     .aspect = 4.0 / 3,
-                     .flip = true,
-                     .zoom = 256.0 / 224,
-                     .mean = {0.485f, 0.456f, 0.406f},
-                     .std = {0.229f, 0.224f, 0.225f}};
+    return (sg_image_view){.size = 224,
+                           .area_min = 0.08,
+                           .area_max = 1,
+                           .aspect = 4.0 / 3,
+                           .flip = true,
+                           .zoom = 256.0 / 224,
+                           .mean = {0.485f, 0.456f, 0.406f},
+                           .std = {0.229f, 0.224f, 0.225f}};
 }
 
 /* A part of the image in source pixels. */
@@ -43,7 +43,7 @@ typedef struct box {
 } box;
 
 /* The whole image's largest part of an aspect within the limits, in the middle. */
-static box fallback(const sg_view *view, int width, int height)
+static box fallback(const sg_image_view *view, int width, int height)
 {
     double w = width, h = height, aspect = w / h;
     if (aspect < 1 / view->aspect)
@@ -54,7 +54,7 @@ static box fallback(const sg_view *view, int width, int height)
 }
 
 /* torchvision's random resized crop: up to ten tries of an area and an aspect that fit. */
-static box random_box(const sg_view *view, int width, int height, uint64_t counter)
+static box random_box(const sg_image_view *view, int width, int height, uint64_t counter)
 {
     double u[2], v[2], side[2];
     sg_random_uniform2(view->seed, STREAM, counter * 32, side);
@@ -75,13 +75,13 @@ static box random_box(const sg_view *view, int width, int height, uint64_t count
 }
 
 /* The middle of the image resized so that its shorter side is zoom * size. */
-static box centre_box(const sg_view *view, int width, int height)
+static box centre_box(const sg_image_view *view, int width, int height)
 {
     double side = (width < height ? width : height) / (view->zoom > 1 ? view->zoom : 1);
     return (box){(width - side) / 2, (height - side) / 2, side, side, false};
 }
 
-static box choose_box(const sg_view *view, int width, int height, uint64_t counter)
+static box choose_box(const sg_image_view *view, int width, int height, uint64_t counter)
 {
     return view->augment ? random_box(view, width, height, counter)
                          : centre_box(view, width, height);
@@ -122,14 +122,14 @@ static size_t most_taps(const sg_pixels8 *p)
     return (size_t)(p->width > p->height ? p->width : p->height) + 4;
 }
 
-size_t sg_view_work(const sg_view *view, const sg_pixels8 *p)
+size_t sg_image_view_work(const sg_image_view *view, const sg_pixels8 *p)
 {
     return (size_t)view->size * (size_t)p->height + most_taps(p);
 }
 
 /* One channel, `columns` (height, size): every needed row resized to the output's width. */
-static void resize_columns(const sg_view *view, const sg_pixels8 *p, const box *b, int channel,
-                           int top, int bottom, float *columns, float *weights)
+static void resize_columns(const sg_image_view *view, const sg_pixels8 *p, const box *b,
+                           int channel, int top, int bottom, float *columns, float *weights)
 {
     size_t step = p->planar ? 1 : 3, stride = step * (size_t)p->width;
     size_t plane = p->planar ? (size_t)p->width * (size_t)p->height : 1;
@@ -147,7 +147,7 @@ static void resize_columns(const sg_view *view, const sg_pixels8 *p, const box *
     }
 }
 
-static void resize_rows(const sg_view *view, const sg_pixels8 *p, const box *b, int channel,
+static void resize_rows(const sg_image_view *view, const sg_pixels8 *p, const box *b, int channel,
                         const float *columns, float *weights, float *out)
 {
     float scale = 1 / (255 * view->std[channel]), shift = view->mean[channel] / view->std[channel];
@@ -166,8 +166,8 @@ static void resize_rows(const sg_view *view, const sg_pixels8 *p, const box *b, 
     }
 }
 
-void sg_view_apply(const sg_view *view, const sg_pixels8 *p, uint64_t counter, float *image,
-                   float *work)
+void sg_image_view_apply(const sg_image_view *view, const sg_pixels8 *p, uint64_t counter,
+                         float *image, float *work)
 {
     box b = choose_box(view, p->width, p->height, counter);
     float *columns = work, *weights = work + (size_t)view->size * (size_t)p->height;
