@@ -4,12 +4,15 @@
  * and stochastic depth. Each row runs ours, then PyTorch; medians over the steps.
  *
  * Without arguments all rows; `graph_bench MODEL NORM SIZE BATCH STEPS [ours]` one row, so that a
- * row can be measured alone; a trailing `ours` leaves PyTorch out. */
+ * row can be measured alone; a trailing `ours` leaves PyTorch out. `graph_bench loader PATH SIZE
+ * WORKERS` gives the images per second of the loader, for a CIFAR-100 file or a folder of images.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "stablegrad/graph.h"
+#include "stablegrad/images.h"
 #include "stablegrad/stablegrad.h"
 #include "timing.h"
 
@@ -125,8 +128,43 @@ static void print_row(const row *r, bool with_peer)
     fflush(stdout);
 }
 
+static int time_loader(const char *path, int size, int workers)
+{
+    sg_loader_config config = sg_loader_defaults();
+    sg_dataset *set;
+    sg_loader *loader;
+    sg_batch batch;
+    char message[256] = "";
+    bool cifar = strlen(path) > 4 && strcmp(path + strlen(path) - 4, ".bin") == 0;
+    sg_status status =
+        cifar ? sg_dataset_open_cifar(&set, &path, 1, 100, NULL, message, sizeof message)
+              : sg_dataset_open_folder(&set, path, NULL, message, sizeof message);
+    if (status != SG_OK) {
+        fprintf(stderr, "graph_bench: %s\n", message);
+        return 1;
+    }
+    config.threads = workers;
+    config.shuffle = config.view.augment = true;
+    config.view.size = size;
+    check(sg_loader_create(&loader, set, &config, NULL), NULL);
+    check(sg_loader_start(loader, 0, 0), NULL);
+    size_t images = 0;
+    double began = seconds_now();
+    do {
+        check(sg_loader_next(loader, &batch), NULL);
+        images += (size_t)batch.count;
+    } while (batch.count > 0 && seconds_now() - began < 10);
+    printf("loader: %s at %d px, %d workers: %.0f images/s\n", cifar ? "CIFAR" : "folder", size,
+           workers, (double)images / (seconds_now() - began));
+    sg_loader_destroy(loader);
+    sg_dataset_close(set);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 5 && strcmp(argv[1], "loader") == 0)
+        return time_loader(argv[2], atoi(argv[3]), atoi(argv[4]));
     printf("training step, float, %d threads, %s\n\n", THREADS,
            sg_isa_name(sg_isa_resolve(SG_ISA_AUTO)));
     printf("  network            norm   size   batch images/s  activations  PyTorch   ratio\n");
