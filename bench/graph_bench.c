@@ -1,0 +1,183 @@
+/* Training images per second of the networks on oneDNN, and of PyTorch with torchvision.
+ *
+ * A step is forward, loss, backward and AdamW, on one random batch, with the model's own dropout
+ * and stochastic depth. Each row runs ours, then PyTorch; medians over the steps.
+ *
+ * Without arguments all rows; `graph_bench MODEL NORM SIZE BATCH STEPS [ours]` one row, so that a
+ * row can be measured alone; a trailing `ours` leaves PyTorch out. `graph_bench loader PATH SIZE
+ * WORKERS` gives the images per second of the loader, for a CIFAR-100 file or a folder of images.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "stablegrad/graph.h"
+#include "stablegrad/images.h"
+#include "stablegrad/stablegrad.h"
+#include "timing.h"
+
+enum { THREADS = 2, CLASSES = 100, MAX_STEPS = 100 };
+
+typedef struct row {
+    const char *model, *norm;
+    int size, batch, steps;
+} row;
+
+static const row rows[] = {
+    {"efficientnet_v2_s", "batch", 64, 32, 7}, {"efficientnet_v2_s", "none", 64, 32, 7},
+    {"resnet50", "batch", 64, 32, 7},          {"resnet50", "none", 64, 32, 7},
+    {"efficientnet_v2_s", "batch", 224, 8, 3}, {"efficientnet_v2_s", "none", 224, 8, 3},
+    {"resnet50", "batch", 224, 8, 3},          {"resnet50", "none", 224, 8, 3},
+};
+
+static void check(sg_status status, const sg_net *graph)
+{
+    if (status != SG_OK) {
+        fprintf(stderr, "graph_bench: %s %s\n", sg_status_text(status),
+                graph ? sg_net_message(graph) : "");
+        exit(1);
+    }
+}
+
+static sg_net *open_graph(const row *r)
+{
+    sg_net_config config = sg_net_defaults();
+    sg_model_options options = sg_model_defaults();
+    sg_net *graph;
+    config.batch = r->batch;
+    config.height = config.width = r->size;
+    config.threads = THREADS;
+    options.classes = CLASSES;
+    options.norm = strcmp(r->norm, "none") == 0 ? SG_NORM_NONE : SG_NORM_BATCH;
+    check(sg_net_create(&graph, &config, NULL), NULL);
+    check(sg_net_model(graph, r->model, &options), graph);
+    return graph;
+}
+
+static double time_step(sg_net *graph, sg_optim *optim, const float *images, const int *labels,
+                        uint64_t step)
+{
+    sg_loss_result result;
+    double began = seconds_now();
+    check(sg_net_forward(graph, images, SG_MODE_TRAIN, step), graph);
+    check(sg_net_loss(graph, labels, sg_net_configuration(graph)->batch, 0, &result), graph);
+    check(sg_net_backward(graph), graph);
+    check(sg_optim_step(optim, NULL, NULL), NULL);
+    return seconds_now() - began;
+}
+
+/* Images per second; the planned memory in MB. */
+static double measure(const row *r, double *megabytes)
+{
+    sg_net *graph = open_graph(r);
+    size_t count = (size_t)r->batch * 3 * (size_t)r->size * (size_t)r->size;
+    float *images = malloc(count * sizeof *images);
+    int *labels = calloc((size_t)r->batch, sizeof *labels);
+    sg_optim_config config = sg_optim_defaults(SG_OPTIM_ADAMW);
+    sg_pool *pool;
+    sg_optim *optim;
+    double times[MAX_STEPS];
+    if (!images || !labels)
+        check(SG_ERROR_MEMORY, NULL);
+    for (size_t i = 0; i < count; i++)
+        images[i] = (float)(i * 2654435761u % 2001) / 1000 - 1;
+    config.rate = 1e-5;
+    check(sg_pool_create(&pool, THREADS, NULL), NULL);
+    check(sg_optim_create(&optim, sg_net_params(graph), &config, pool, NULL), NULL);
+    for (int i = -2; i < r->steps; i++) {
+        double t = time_step(graph, optim, images, labels, (uint64_t)(i + 2));
+        if (i >= 0)
+            times[i] = t;
+    }
+    sg_net_info info = sg_net_information(graph);
+    *megabytes = 1e-6 * (double)(info.activation_bytes + info.work_bytes);
+    sg_optim_destroy(optim);
+    sg_net_destroy(graph);
+    sg_pool_destroy(pool);
+    free(images);
+    free(labels);
+    return r->batch / median(times, (size_t)r->steps);
+}
+
+/* Images per second of PyTorch; NAN without it. */
+static double peer(const row *r)
+{
+    char command[1024];
+    double rate = NAN;
+    if (!SG_BENCH_PYTHON[0])
+        return NAN;
+    snprintf(command, sizeof command, "%s %s/graph_torch.py %s %s %d %d %d %d", SG_BENCH_PYTHON,
+             SG_BENCH_DIR, r->model, r->norm, r->size, r->batch, r->steps, THREADS);
+    FILE *pipe = popen(command, "r");
+    if (!pipe || fscanf(pipe, "%lf", &rate) != 1)
+        rate = NAN;
+    if (pipe)
+        pclose(pipe);
+    return rate;
+}
+
+static void print_row(const row *r, bool with_peer)
+{
+    double megabytes, ours = measure(r, &megabytes), theirs = with_peer ? peer(r) : NAN;
+    printf("  %-18s %-6s %3d px  x%-3d  %7.1f   %6.0f MB   ", r->model, r->norm, r->size, r->batch,
+           ours, megabytes);
+    if (isnan(theirs))
+        printf("no peer\n");
+    else
+        printf("%7.1f   %.2f x\n", theirs, ours / theirs);
+    fflush(stdout);
+}
+
+static int time_loader(const char *path, int size, int workers)
+{
+    sg_loader_config config = sg_loader_defaults();
+    sg_dataset *set;
+    sg_loader *loader;
+    sg_batch batch;
+    char message[256] = "";
+    bool cifar = strlen(path) > 4 && strcmp(path + strlen(path) - 4, ".bin") == 0;
+    sg_status status =
+        cifar ? sg_dataset_open_cifar(&set, &path, 1, 100, NULL, message, sizeof message)
+              : sg_dataset_open_folder(&set, path, NULL, message, sizeof message);
+    if (status != SG_OK) {
+        fprintf(stderr, "graph_bench: %s\n", message);
+        return 1;
+    }
+    config.threads = workers;
+    config.shuffle = config.view.augment = true;
+    config.view.size = size;
+    check(sg_loader_create(&loader, set, &config, NULL), NULL);
+    check(sg_loader_start(loader, 0, 0), NULL);
+    size_t images = 0;
+    double began = seconds_now();
+    do {
+        check(sg_loader_next(loader, &batch), NULL);
+        images += (size_t)batch.count;
+    } while (batch.count > 0 && seconds_now() - began < 10);
+    printf("loader: %s at %d px, %d workers: %.0f images/s\n", cifar ? "CIFAR" : "folder", size,
+           workers, (double)images / (seconds_now() - began));
+    sg_loader_destroy(loader);
+    sg_dataset_close(set);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 5 && strcmp(argv[1], "loader") == 0)
+        return time_loader(argv[2], atoi(argv[3]), atoi(argv[4]));
+    printf("training step, float, %d threads, %s\n\n", THREADS,
+           sg_isa_name(sg_isa_resolve(SG_ISA_AUTO)));
+    printf("  network            norm   size   batch images/s  activations  PyTorch   ratio\n");
+    if (argc >= 6) {
+        row r = {argv[1], argv[2], atoi(argv[3]), atoi(argv[4]), atoi(argv[5])};
+        if (r.size < 1 || r.batch < 1 || r.steps < 1 || r.steps > MAX_STEPS) {
+            fprintf(stderr, "usage: graph_bench [MODEL NORM SIZE BATCH STEPS [ours]]\n");
+            return 1;
+        }
+        print_row(&r, argc == 6);
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        print_row(&rows[i], true);
+    return 0;
+}

@@ -1,0 +1,448 @@
+/* Making a graph: nodes, their shapes, their parameters. See stablegrad/graph.h. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/internal.h"
+
+enum { MAX_EXTENT = 1 << 20 };
+
+sg_status sg_net_fail(sg_net *graph, sg_status status, const char *format, ...)
+{
+    if (graph->failure == SG_OK || graph->compiled) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(graph->message, sizeof graph->message, format, arguments);
+        va_end(arguments);
+        graph->failure = status;
+    }
+    return status;
+}
+
+sg_status sg_grow(const sg_allocator *allocator, void **array, int count, int *capacity,
+                  size_t size)
+{
+    if (count < *capacity)
+        return SG_OK;
+    int larger = *capacity ? 2 * *capacity : 32;
+    void *moved = sg_allocate(allocator, (size_t)larger, size);
+    if (!moved)
+        return SG_ERROR_MEMORY;
+    if (count)
+        memcpy(moved, *array, (size_t)count * size);
+    sg_release(allocator, *array);
+    *array = moved;
+    *capacity = larger;
+    return SG_OK;
+}
+
+sg_net_config sg_net_defaults(void)
+{
+    return (sg_net_config){.batch = 1,
+                           .channels = 3,
+                           .height = 224,
+                           .width = 224,
+                           .training = true,
+                           .fuse = true,
+                           .isa = SG_ISA_AUTO};
+}
+
+static bool sensible(const sg_net_config *c)
+{
+    return c->batch > 0 && c->batch <= MAX_EXTENT && c->channels > 0 && c->channels <= MAX_EXTENT &&
+           c->height > 0 && c->height <= MAX_EXTENT && c->width > 0 && c->width <= MAX_EXTENT &&
+           c->threads >= 0 && c->threads <= 4096 &&
+           (c->precision == SG_PRECISION_FLOAT || c->precision == SG_PRECISION_BF16);
+}
+
+const sg_rows *sg_rows_for(sg_isa isa)
+{
+#if SG_HAVE_X86_KERNELS
+    if (isa == SG_ISA_AVX512)
+        return &sg_rows_avx512;
+    if (isa == SG_ISA_AVX2)
+        return &sg_rows_avx2;
+#endif
+    (void)isa;
+    return &sg_rows_generic;
+}
+
+sg_status sg_net_create(sg_net **out, const sg_net_config *config, const sg_allocator *given)
+{
+    sg_net_config c = config ? *config : sg_net_defaults();
+    if (!out)
+        return SG_ERROR_ARGUMENT;
+    *out = NULL;
+    if (!sensible(&c))
+        return SG_ERROR_ARGUMENT;
+    if (c.precision == SG_PRECISION_BF16 && !sg_dnn_has_bf16())
+        return SG_ERROR_UNSUPPORTED;
+    sg_allocator allocator = sg_allocator_or_heap(given);
+    sg_net *graph = sg_allocate(&allocator, 1, sizeof *graph);
+    if (!graph)
+        return SG_ERROR_MEMORY;
+    graph->allocator = allocator;
+    graph->config = c;
+    graph->logits = SG_NO_NODE;
+    graph->model = SG_NONE;
+    graph->rows = sg_rows_for(sg_isa_resolve(c.isa));
+    sg_status status = sg_dnn_create(&graph->dnn, c.threads, &allocator);
+    if (status != SG_OK) {
+        sg_net_destroy(graph);
+        return status;
+    }
+    *out = graph;
+    return SG_OK;
+}
+
+static void release_ops(sg_net *graph)
+{
+    for (int i = 0; i < graph->op_count; i++) {
+        sg_dnn_conv_destroy(graph->ops[i].conv);
+        sg_dnn_pool_destroy(graph->ops[i].pool);
+        sg_release(&graph->allocator, graph->ops[i].keep);
+    }
+    sg_release(&graph->allocator, graph->ops);
+}
+
+void sg_net_destroy(sg_net *graph)
+{
+    if (!graph)
+        return;
+    sg_allocator allocator = graph->allocator;
+    for (int i = 0; i < graph->node_count; i++)
+        sg_release(&allocator, graph->nodes[i].name);
+    for (int i = 0; i < graph->param_count; i++)
+        sg_release(&allocator, graph->params[i].name);
+    for (int i = 0; i < graph->running_count; i++)
+        sg_release(&allocator, graph->running[i].name);
+    release_ops(graph);
+    sg_params_destroy(graph->set);
+    void *const owned[] = {graph->nodes,   graph->params,    graph->running,
+                           graph->chains,  graph->forward,   graph->backward,
+                           graph->buffers, graph->arena,     graph->work,
+                           graph->values,  graph->gradients, graph->running_values};
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
+        sg_release(&allocator, owned[i]);
+    sg_dnn_destroy(graph->dnn);
+    sg_release(&allocator, graph);
+}
+
+const sg_net_config *sg_net_configuration(const sg_net *graph)
+{
+    return &graph->config;
+}
+
+const char *sg_net_message(const sg_net *graph)
+{
+    return graph->message;
+}
+
+/* ---- Parameters --------------------------------------------------------------------------- */
+
+/* "NAME.SUFFIX"; NULL when memory is out. */
+static char *joined(const sg_net *graph, const char *name, const char *suffix)
+{
+    size_t size = strlen(name) + strlen(suffix) + 2;
+    char *text = sg_allocate(&graph->allocator, size, 1);
+    if (text)
+        snprintf(text, size, "%s.%s", name, suffix);
+    return text;
+}
+
+/* Adds a parameter of node `node`; its number, or SG_NONE when memory is out. */
+static int add_param(sg_net *graph, sg_net_node node, bool is_weight, int rank, const int shape[4])
+{
+    char *name = joined(graph, graph->nodes[node].name, is_weight ? "weight" : "bias");
+    if (!name || sg_grow(&graph->allocator, (void **)&graph->params, graph->param_count,
+                         &graph->param_capacity, sizeof *graph->params) != SG_OK) {
+        sg_release(&graph->allocator, name);
+        sg_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
+        return SG_NONE;
+    }
+    sg_param *p = &graph->params[graph->param_count];
+    *p = (sg_param){.name = name,
+                    .node = node,
+                    .rank = rank,
+                    .count = 1,
+                    .offset = graph->value_count,
+                    .layer = graph->layer_count,
+                    .role = is_weight ? SG_ROLE_WEIGHT : SG_ROLE_BIAS};
+    for (int i = 0; i < rank; i++) {
+        p->shape[i] = shape[i];
+        p->count *= (size_t)shape[i];
+    }
+    /* Each parameter starts on a vector of its own. */
+    graph->value_count += (p->count + 15) / 16 * 16;
+    return graph->param_count++;
+}
+
+static int add_running(sg_net *graph, sg_net_node node, const char *suffix, size_t count)
+{
+    char *name = joined(graph, graph->nodes[node].name, suffix);
+    if (!name || sg_grow(&graph->allocator, (void **)&graph->running, graph->running_count,
+                         &graph->running_capacity, sizeof *graph->running) != SG_OK) {
+        sg_release(&graph->allocator, name);
+        sg_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
+        return SG_NONE;
+    }
+    graph->running[graph->running_count] = (sg_running){name, count, graph->running_values_count};
+    graph->running_values_count += (count + 15) / 16 * 16;
+    return graph->running_count++;
+}
+
+/* ---- Nodes -------------------------------------------------------------------------------- */
+
+static bool usable(const sg_net *graph, sg_net_node x)
+{
+    return x >= 0 && x < graph->node_count && graph->failure == SG_OK && !graph->compiled;
+}
+
+/* Appends a node; SG_NO_NODE on failure. `made` is copied. */
+static sg_net_node add_node(sg_net *graph, const char *name, const sg_node_entry *made)
+{
+    if (!name || !name[0]) {
+        sg_net_fail(graph, SG_ERROR_ARGUMENT, "a node without a name");
+        return SG_NO_NODE;
+    }
+    char *copy = sg_copy_text(&graph->allocator, name);
+    if (!copy || sg_grow(&graph->allocator, (void **)&graph->nodes, graph->node_count,
+                         &graph->node_capacity, sizeof *graph->nodes) != SG_OK) {
+        sg_release(&graph->allocator, copy);
+        sg_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
+        return SG_NO_NODE;
+    }
+    sg_net_node node = graph->node_count++;
+    sg_node_entry *e = &graph->nodes[node];
+    *e = *made;
+    e->name = copy;
+    e->weight = e->bias = e->running = e->chain = e->value = SG_NONE;
+    e->gradient = (sg_gradient){SG_NONE, SG_NONE, SG_NONE, SG_NONE};
+    for (int i = 0; i < 2; i++)
+        if (e->in[i] != SG_NO_NODE) {
+            graph->nodes[e->in[i]].uses++;
+            graph->nodes[e->in[i]].user = node;
+        }
+    return node;
+}
+
+static sg_net_node refuse(sg_net *graph, const char *name, const char *why)
+{
+    sg_net_fail(graph, SG_ERROR_ARGUMENT, "%s: %s", name ? name : "(no name)", why);
+    return SG_NO_NODE;
+}
+
+sg_net_node sg_net_input(sg_net *graph)
+{
+    const sg_net_config *c = &graph->config;
+    if (graph->node_count > 0)
+        return refuse(graph, "input", "called twice");
+    sg_node_entry e = {.kind = SG_NODE_INPUT,
+                       .in = {SG_NO_NODE, SG_NO_NODE},
+                       .shape = {c->batch, c->channels, c->height, c->width, SG_LAYOUT_PLAIN}};
+    return add_node(graph, "input", &e);
+}
+
+static bool window_fits(const sg_conv_options *o, sg_shape s)
+{
+    return o->kernel > 0 && o->kernel <= MAX_EXTENT && o->stride > 0 && o->pad >= 0 &&
+           o->pad < o->kernel && s.h + 2 * o->pad >= o->kernel && s.w + 2 * o->pad >= o->kernel;
+}
+
+static sg_net_node add_linear(sg_net *graph, sg_net_node x, const char *name, int out, bool bias,
+                              int rank);
+
+sg_net_node sg_net_conv(sg_net *graph, sg_net_node x, const char *name,
+                        const sg_conv_options *options)
+{
+    if (!usable(graph, x))
+        return SG_NO_NODE;
+    sg_conv_options o = *options;
+    sg_shape s = graph->nodes[x].shape;
+    if (o.groups == 0)
+        o.groups = 1;
+    if (s.layout == SG_LAYOUT_VECTOR && o.kernel == 1 && o.stride == 1 && o.pad == 0 &&
+        o.groups == 1)
+        return add_linear(graph, x, name, o.out, o.bias, 4);
+    if (s.layout == SG_LAYOUT_VECTOR || o.out <= 0 || o.out > MAX_EXTENT || o.groups < 0 ||
+        s.c % o.groups || o.out % o.groups || !window_fits(&o, s))
+        return refuse(graph, name, "these options do not fit the input's shape");
+    sg_node_entry e = {.kind = SG_NODE_CONV, .in = {x, SG_NO_NODE}, .conv = o};
+    e.shape = (sg_shape){s.n, o.out, sg_window_output(s.h, o.kernel, o.stride, o.pad),
+                         sg_window_output(s.w, o.kernel, o.stride, o.pad), SG_LAYOUT_BLOCKED};
+    sg_net_node node = add_node(graph, name, &e);
+    if (node == SG_NO_NODE)
+        return node;
+    const int weight[4] = {o.out, s.c / o.groups, o.kernel, o.kernel}, bias[4] = {o.out};
+    graph->nodes[node].weight = add_param(graph, node, true, 4, weight);
+    graph->nodes[node].bias = o.bias ? add_param(graph, node, false, 1, bias) : SG_NONE;
+    graph->layer_count++;
+    return graph->failure == SG_OK ? node : SG_NO_NODE;
+}
+
+/* A linear layer whose weight has rank 2, or 4 with a window of one pixel. */
+static sg_net_node add_linear(sg_net *graph, sg_net_node x, const char *name, int out, bool bias,
+                              int rank)
+{
+    sg_shape s = graph->nodes[x].shape;
+    if (s.layout != SG_LAYOUT_VECTOR || out <= 0 || out > MAX_EXTENT)
+        return refuse(graph, name, "a linear layer takes (batch, channels)");
+    sg_node_entry e = {
+        .kind = SG_NODE_LINEAR, .in = {x, SG_NO_NODE}, .shape = {s.n, out, 1, 1, SG_LAYOUT_VECTOR}};
+    sg_net_node node = add_node(graph, name, &e);
+    if (node == SG_NO_NODE)
+        return node;
+    const int shape[4] = {out, s.c, 1, 1};
+    graph->nodes[node].weight = add_param(graph, node, true, rank, shape);
+    graph->nodes[node].bias = bias ? add_param(graph, node, false, 1, shape) : SG_NONE;
+    graph->layer_count++;
+    return graph->failure == SG_OK ? node : SG_NO_NODE;
+}
+
+sg_net_node sg_net_linear(sg_net *graph, sg_net_node x, const char *name, int out, bool bias)
+{
+    return usable(graph, x) ? add_linear(graph, x, name, out, bias, 2) : SG_NO_NODE;
+}
+
+sg_net_node sg_net_norm(sg_net *graph, sg_net_node x, const char *name,
+                        const sg_norm_options *options)
+{
+    if (!usable(graph, x) || options->kind == SG_NORM_NONE)
+        return usable(graph, x) ? x : SG_NO_NODE;
+    sg_shape s = graph->nodes[x].shape;
+    sg_norm_options o = *options;
+    if (o.kind == SG_NORM_LAYER)
+        o.groups = 1;
+    if (o.kind >= SG_NORMS || !(o.eps >= 0) || s.layout == SG_LAYOUT_PLAIN ||
+        (o.kind == SG_NORM_BATCH && !(o.momentum >= 0 && o.momentum <= 1)) ||
+        (o.kind != SG_NORM_BATCH && (o.groups <= 0 || s.c % o.groups)))
+        return refuse(graph, name, "these options do not fit the input's shape");
+    sg_node_entry e = {.kind = SG_NODE_NORM, .in = {x, SG_NO_NODE}, .shape = s, .norm = o};
+    sg_net_node node = add_node(graph, name, &e);
+    if (node == SG_NO_NODE)
+        return node;
+    const int shape[4] = {s.c};
+    graph->nodes[node].weight = add_param(graph, node, true, 1, shape);
+    graph->nodes[node].bias = add_param(graph, node, false, 1, shape);
+    graph->layer_count++;
+    if (o.kind == SG_NORM_BATCH) {
+        graph->nodes[node].running = add_running(graph, node, "running_mean", (size_t)s.c);
+        (void)add_running(graph, node, "running_var", (size_t)s.c);
+    }
+    return graph->failure == SG_OK ? node : SG_NO_NODE;
+}
+
+sg_net_node sg_net_act(sg_net *graph, sg_net_node x, const char *name, sg_act act)
+{
+    if (!usable(graph, x) || act == SG_ACT_NONE)
+        return usable(graph, x) ? x : SG_NO_NODE;
+    if (act >= SG_ACTS || graph->nodes[x].shape.layout == SG_LAYOUT_PLAIN)
+        return refuse(graph, name, "no such activation, or one of the bare images");
+    sg_node_entry e = {
+        .kind = SG_NODE_ACT, .in = {x, SG_NO_NODE}, .shape = graph->nodes[x].shape, .act = act};
+    return add_node(graph, name, &e);
+}
+
+static sg_net_node add_pool(sg_net *graph, sg_net_node x, const char *name, sg_node_kind kind,
+                            const sg_conv_options *window)
+{
+    if (!usable(graph, x))
+        return SG_NO_NODE;
+    sg_shape s = graph->nodes[x].shape;
+    if (s.layout != SG_LAYOUT_BLOCKED || !window_fits(window, s) ||
+        window->pad > window->kernel / 2)
+        return refuse(graph, name, "the window does not fit the input's shape");
+    sg_node_entry e = {.kind = kind, .in = {x, SG_NO_NODE}, .conv = *window};
+    e.shape = (sg_shape){
+        s.n, s.c, sg_window_output(s.h, window->kernel, window->stride, window->pad),
+        sg_window_output(s.w, window->kernel, window->stride, window->pad), SG_LAYOUT_BLOCKED};
+    return add_node(graph, name, &e);
+}
+
+sg_net_node sg_net_max_pool(sg_net *graph, sg_net_node x, const char *name, int kernel, int stride,
+                            int pad)
+{
+    sg_conv_options window = {.kernel = kernel, .stride = stride, .pad = pad};
+    return add_pool(graph, x, name, SG_NODE_MAX_POOL, &window);
+}
+
+sg_net_node sg_net_average_pool(sg_net *graph, sg_net_node x, const char *name, int kernel,
+                                int stride, int pad)
+{
+    sg_conv_options window = {.kernel = kernel, .stride = stride, .pad = pad};
+    return add_pool(graph, x, name, SG_NODE_AVERAGE_POOL, &window);
+}
+
+sg_net_node sg_net_global_average(sg_net *graph, sg_net_node x, const char *name)
+{
+    if (!usable(graph, x))
+        return SG_NO_NODE;
+    sg_shape s = graph->nodes[x].shape;
+    if (s.layout != SG_LAYOUT_BLOCKED)
+        return refuse(graph, name, "a global average takes (batch, channels, height, width)");
+    sg_node_entry e = {
+        .kind = SG_NODE_GLOBAL, .in = {x, SG_NO_NODE}, .shape = {s.n, s.c, 1, 1, SG_LAYOUT_VECTOR}};
+    return add_node(graph, name, &e);
+}
+
+sg_net_node sg_net_flatten(sg_net *graph, sg_net_node x, const char *name)
+{
+    if (!usable(graph, x))
+        return SG_NO_NODE;
+    sg_shape s = graph->nodes[x].shape;
+    int64_t flat = (int64_t)s.c * s.h * s.w;
+    if (s.layout == SG_LAYOUT_VECTOR)
+        return x;
+    if (flat > 1 << 28)
+        return refuse(graph, name, "too many elements");
+    sg_node_entry e = {.kind = SG_NODE_FLATTEN,
+                       .in = {x, SG_NO_NODE},
+                       .shape = {s.n, (int)flat, 1, 1, SG_LAYOUT_VECTOR}};
+    return add_node(graph, name, &e);
+}
+
+sg_net_node sg_net_scale(sg_net *graph, sg_net_node x, sg_net_node s, const char *name)
+{
+    if (!usable(graph, x) || !usable(graph, s))
+        return SG_NO_NODE;
+    sg_shape a = graph->nodes[x].shape, b = graph->nodes[s].shape;
+    if (a.layout != SG_LAYOUT_BLOCKED || b.layout != SG_LAYOUT_VECTOR || a.c != b.c)
+        return refuse(graph, name, "takes (batch, channels, height, width) and (batch, channels)");
+    sg_node_entry e = {.kind = SG_NODE_SCALE, .in = {x, s}, .shape = a};
+    return add_node(graph, name, &e);
+}
+
+sg_net_node sg_net_add(sg_net *graph, sg_net_node branch, sg_net_node residual, const char *name)
+{
+    if (!usable(graph, branch) || !usable(graph, residual))
+        return SG_NO_NODE;
+    sg_shape a = graph->nodes[branch].shape, b = graph->nodes[residual].shape;
+    if (a.layout != b.layout || a.layout == SG_LAYOUT_PLAIN || a.c != b.c || a.h != b.h ||
+        a.w != b.w || branch == residual)
+        return refuse(graph, name, "adds two different tensors of one shape");
+    sg_node_entry e = {.kind = SG_NODE_ADD, .in = {branch, residual}, .shape = a};
+    return add_node(graph, name, &e);
+}
+
+static sg_net_node add_drop(sg_net *graph, sg_net_node x, const char *name, sg_node_kind kind,
+                            double p)
+{
+    if (!usable(graph, x))
+        return SG_NO_NODE;
+    if (!(p >= 0 && p < 1) || graph->nodes[x].shape.layout == SG_LAYOUT_PLAIN)
+        return refuse(graph, name, "a probability in [0, 1), and not on the bare images");
+    if (p == 0)
+        return x;
+    sg_node_entry e = {.kind = kind, .in = {x, SG_NO_NODE}, .shape = graph->nodes[x].shape, .p = p};
+    return add_node(graph, name, &e);
+}
+
+sg_net_node sg_net_dropout(sg_net *graph, sg_net_node x, const char *name, double p)
+{
+    return add_drop(graph, x, name, SG_NODE_DROPOUT, p);
+}
+
+sg_net_node sg_net_drop_path(sg_net *graph, sg_net_node x, const char *name, double p)
+{
+    return add_drop(graph, x, name, SG_NODE_DROP_PATH, p);
+}

@@ -1,0 +1,49 @@
+/* Data sets from the inside. */
+#ifndef SG_GRAPH_DATASET_H
+#define SG_GRAPH_DATASET_H
+
+#include "base/memory.h"
+#include "stablegrad/images.h"
+
+/* 8-bit pixels: planar (3, height, width) or interleaved (height, width, 3). */
+typedef struct sg_pixels8 {
+    const uint8_t *data;
+    int width, height;
+    bool planar;
+} sg_pixels8;
+
+struct sg_dataset {
+    sg_allocator allocator;
+    size_t count;
+    int classes;
+    int *labels;        /* (count) */
+    uint8_t *pixels;    /* CIFAR: (count, 3, 32, 32); NULL for folders */
+    char **paths;       /* folders: (count) */
+    char **class_names; /* folders: (classes) */
+};
+
+/* A decoded file; release `owned` with free. */
+typedef struct sg_decoded {
+    sg_pixels8 pixels;
+    uint8_t *owned;
+} sg_decoded;
+
+/* Decodes a JPEG or PNG in memory to RGB, told apart by its first bytes. Grey-scale, palette, CMYK,
+ * alpha (over black) and 16 bits are converted. */
+SG_CHECKED sg_status sg_decode(const uint8_t *bytes, size_t count, sg_decoded *decoded,
+                               char *message, size_t size);
+
+/* Whether this build can decode at all. */
+bool sg_can_decode(void);
+
+/* Writes text to a caller's message buffer, which may be NULL; returns `status`. */
+sg_status sg_image_message(sg_status status, char *message, size_t size, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The view of an image: crop, resize, flip, normalise to (3, size, size). `work` holds
+ * sg_image_view_work floats. */
+void sg_image_view_apply(const sg_image_view *view, const sg_pixels8 *pixels, uint64_t counter,
+                         float *image, float *work);
+size_t sg_image_view_work(const sg_image_view *view, const sg_pixels8 *pixels);
+
+#endif

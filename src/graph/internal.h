@@ -1,0 +1,278 @@
+/* The data structures of the graph engine.
+ *
+ * node     what the caller builds: one operation, one output tensor
+ * chain    nodes that one pass over memory does: norm, stochastic depth, add, activation
+ * buffer   a stretch of the arena, alive from its first to its last step
+ * op       what runs forward: a convolution with what is fused to it, a chain, a pooling, ...
+ * step     one entry of the forward or backward list: a function, its op, its buffers
+ * gradient what is known of dL/d(node) while the backward list is made: a sum nobody has formed yet
+ *
+ * compile: chains.c finds the chains, lower.c makes ops and the forward list, reverse.c the
+ * backward list, plan.c places the buffers. run.c and epilogue.c are what steps call. */
+#ifndef SG_GRAPH_INTERNAL_H
+#define SG_GRAPH_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/memory.h"
+#include "graph/onednn.h"
+#include "graph/rows.h"
+#include "stablegrad/graph.h"
+
+typedef enum sg_layout {
+    SG_LAYOUT_PLAIN,   /* (N, C, H, W) */
+    SG_LAYOUT_BLOCKED, /* (N, C/lanes, H, W, lanes), the last block padded with zeros */
+    SG_LAYOUT_VECTOR   /* (N, C) */
+} sg_layout;
+
+typedef struct sg_shape {
+    int n, c, h, w;
+    sg_layout layout;
+} sg_shape;
+
+typedef enum sg_node_kind {
+    SG_NODE_INPUT,
+    SG_NODE_CONV,
+    SG_NODE_LINEAR,
+    SG_NODE_NORM,
+    SG_NODE_DROP_PATH,
+    SG_NODE_ADD,
+    SG_NODE_ACT,
+    SG_NODE_MAX_POOL,
+    SG_NODE_AVERAGE_POOL,
+    SG_NODE_GLOBAL,
+    SG_NODE_FLATTEN,
+    SG_NODE_SCALE,
+    SG_NODE_DROPOUT
+} sg_node_kind;
+
+enum { SG_NONE = -1 };
+
+/* dL/d(node) = a * a_scale + b + offset, in buffers; SG_NONE where a term is missing. */
+typedef struct sg_gradient {
+    int a, a_scale, b, offset;
+} sg_gradient;
+
+typedef struct sg_node_entry {
+    sg_node_kind kind;
+    char *name;
+    sg_net_node in[2]; /* SG_NO_NODE where there is none */
+    int uses;          /* how often other nodes read it */
+    sg_net_node user;  /* the last that does */
+    sg_shape shape;
+    sg_conv_options conv; /* kernel, stride and pad are those of poolings too */
+    sg_norm_options norm;
+    sg_act act;
+    double p;
+    int weight, bias, running; /* parameters, and the first of two buffers; or SG_NONE */
+    /* Set by compile: */
+    int chain;            /* or SG_NONE */
+    int value;            /* buffer, or SG_NONE when no pass writes this tensor */
+    bool needs_gradient;  /* something below it has parameters */
+    sg_gradient gradient; /* while the backward list is made */
+} sg_node_entry;
+
+/* y = act(drop_path(norm(z)) + residual), any part of which may be missing. */
+typedef struct sg_chain {
+    sg_net_node z, norm, drop, add, act, tail, residual;
+    bool fused; /* into the convolution that makes z */
+} sg_chain;
+
+typedef struct sg_param {
+    char *name;
+    sg_net_node node;
+    int shape[4], rank;
+    size_t count, offset; /* in the flat arrays */
+    int layer;
+    sg_role role;
+} sg_param;
+
+typedef struct sg_running {
+    char *name;
+    size_t count, offset;
+} sg_running;
+
+typedef struct sg_buffer {
+    size_t bytes, offset;
+    int first, last; /* steps; last < first: never used */
+    int holders;     /* gradients that refer to it, while the backward list is made */
+    bool pinned;     /* alive for ever: images, logits, dL/dlogits */
+} sg_buffer;
+
+typedef struct sg_op {
+    sg_net_node node; /* whose tensor it writes */
+    sg_shape in, out;
+    int x, y; /* buffers */
+    sg_net_node x_node;
+    int residual; /* buffer, or SG_NONE */
+    sg_net_node residual_node;
+    int scale;  /* SG_NODE_SCALE: s (N, C) */
+    int pooled; /* also the mean of y over the pixels, (N, C); or SG_NONE */
+    int stats;  /* norms: scale, shift, mean, 1/std for each channel (and image) */
+    int memory; /* max pooling: which; dropout: the mask */
+    sg_act act;
+    const sg_node_entry *norm; /* or NULL */
+    sg_net_node weights;       /* the node that owns weight and bias; or SG_NO_NODE */
+    double drop;               /* probability of stochastic depth or dropout */
+    float *keep;               /* (N), 1 without stochastic depth; owned */
+    sg_dnn_conv *conv;
+    bool own_weights; /* its weight gradient by sg_depthwise_weights, oneDNN having only a slow one
+                       */
+    sg_dnn_pool *pool;
+    sg_moments moments; /* of y, by sg_net_observe */
+} sg_op;
+
+typedef struct sg_step sg_step;
+typedef sg_status sg_step_function(sg_net *graph, const sg_step *step);
+
+struct sg_step {
+    sg_step_function *run;
+    int op;
+    sg_gradient g;  /* that arrives */
+    int dt, dx;     /* buffers that are written: for the residual, for x */
+    int sums;       /* group norms: sums for each image */
+    sg_shape shape; /* sg_combine_step: of the tensor */
+};
+
+struct sg_net {
+    sg_allocator allocator;
+    sg_net_config config;
+    sg_dnn *dnn;
+    const sg_rows *rows;
+    char message[256];
+    sg_status failure;
+
+    sg_node_entry *nodes;
+    int node_count, node_capacity;
+    sg_chain *chains;
+    int chain_count;
+    sg_param *params;
+    int param_count, param_capacity;
+    sg_running *running;
+    int running_count, running_capacity;
+    int layer_count;
+
+    sg_op *ops;
+    int op_count, op_capacity;
+    sg_step *forward, *backward;
+    int forward_count, forward_capacity, backward_count, backward_capacity;
+    sg_buffer *buffers;
+    int buffer_count, buffer_capacity;
+
+    sg_net_node logits;
+    int images_buffer, signal_buffer;
+    bool compiled;
+    char *arena;
+    void *work;
+    size_t arena_bytes, unplanned_bytes, work_bytes;
+    float *values, *gradients, *running_values;
+    size_t value_count, running_values_count;
+    sg_params *set;
+    int model;      /* index in the table of models, or SG_NONE */
+    char line[256]; /* of sg_net_kernel */
+
+    /* Of the last forward: */
+    sg_mode mode;
+    uint64_t step;
+    bool ran;
+    bool no_drop, no_update; /* of dropout; of running statistics */
+    uint64_t batches;        /* that have updated the running statistics */
+};
+
+/* Records the first failure and its message; returns `status`. */
+sg_status sg_net_fail(sg_net *graph, sg_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Makes room for one more element; the array may move. */
+SG_CHECKED sg_status sg_grow(const sg_allocator *allocator, void **array, int count, int *capacity,
+                             size_t size);
+
+/* ---- Shapes ------------------------------------------------------------------------------- */
+
+static inline size_t sg_pixels(sg_shape s)
+{
+    return (size_t)s.h * (size_t)s.w;
+}
+
+/* Channel blocks of a tensor, in rows of `lanes`. */
+static inline size_t sg_blocks_of(sg_shape s, int lanes)
+{
+    return ((size_t)s.c + (size_t)lanes - 1) / (size_t)lanes;
+}
+
+/* Floats that a tensor takes. */
+static inline size_t sg_shape_floats(sg_shape s, int lanes)
+{
+    size_t channels =
+        s.layout == SG_LAYOUT_BLOCKED ? sg_blocks_of(s, lanes) * (size_t)lanes : (size_t)s.c;
+    return (size_t)s.n * channels * sg_pixels(s);
+}
+
+/* ---- Compile ------------------------------------------------------------------------------ */
+
+SG_CHECKED sg_status sg_find_chains(sg_net *graph);
+SG_CHECKED sg_status sg_lower(sg_net *graph);
+SG_CHECKED sg_status sg_reverse(sg_net *graph);
+/* Gives every buffer its offset and sets arena_bytes. */
+SG_CHECKED sg_status sg_plan(sg_net *graph);
+
+/* A new buffer, or SG_NONE when memory is out. */
+int sg_add_buffer(sg_net *graph, size_t floats);
+/* Step `time` touches the buffer; SG_NONE is allowed. */
+void sg_touch(sg_net *graph, int buffer, int time);
+SG_CHECKED sg_status sg_add_step(sg_net *graph, bool backward, const sg_step *step);
+
+/* ---- Steps -------------------------------------------------------------------------------- */
+
+sg_step_function sg_conv_forward, sg_conv_backward, sg_linear_forward, sg_linear_backward,
+    sg_pool_forward, sg_pool_backward, sg_global_forward, sg_global_backward, sg_flatten_forward,
+    sg_flatten_backward, sg_scale_forward, sg_scale_backward, sg_dropout_forward,
+    sg_dropout_backward, sg_epilogue_forward, sg_epilogue_backward, sg_combine_step;
+
+/* The gradient of a depthwise convolution's weight, and of its bias when it has one. */
+void sg_depthwise_weights(sg_net *graph, const sg_op *op, const float *dz);
+
+/* The address of a buffer; NULL for SG_NONE. */
+static inline float *sg_at(const sg_net *graph, int buffer)
+{
+    return buffer == SG_NONE ? NULL : (float *)(graph->arena + graph->buffers[buffer].offset);
+}
+
+/* Value and gradient of parameter `param`; NULL for SG_NONE. */
+static inline float *sg_value_of(const sg_net *graph, int param)
+{
+    return param == SG_NONE ? NULL : graph->values + graph->params[param].offset;
+}
+
+static inline float *sg_gradient_of(const sg_net *graph, int param)
+{
+    return param == SG_NONE ? NULL : graph->gradients + graph->params[param].offset;
+}
+
+/* Whether dropout and stochastic depth are on in this pass. */
+static inline bool sg_is_dropping(const sg_net *graph)
+{
+    return graph->mode == SG_MODE_TRAIN && !graph->no_drop;
+}
+
+/* Moments of what an op has written, its padding left out. */
+sg_moments sg_op_moments(const sg_net *graph, const sg_op *op);
+
+/* How the layers of a model start under SG_INIT_DEFAULT. */
+typedef enum sg_start {
+    SG_START_PYTORCH,     /* PyTorch's own: uniform, 1 / sqrt(fan in), biases too */
+    SG_START_RESNET,      /* convolutions: fan out, gain sqrt 2 */
+    SG_START_EFFICIENTNET /* and linear layers uniform, 1 / sqrt(fan out), no biases */
+} sg_start;
+
+sg_start sg_model_start(int model);
+
+/* The random stream of an op's choices. */
+static inline uint64_t sg_stream_of(int op)
+{
+    return (uint64_t)1 << 40 | (uint64_t)op;
+}
+
+#endif

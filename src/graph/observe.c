@@ -1,0 +1,70 @@
+/* Looking inside: the scale of every layer's output, and where the finite range was left. */
+#include <math.h>
+
+#include "graph/internal.h"
+
+/* Moments of a tensor without the zeros of its padding: from count, mean and m2 with p zeros
+ * follow those without, since zeros change neither sum nor sum of squares. */
+static sg_moments without_padding(sg_moments m, double padding)
+{
+    if (padding == 0)
+        return m;
+    double sum = m.mean * m.count, squares = m.m2 + m.mean * sum;
+    sg_moments r = {.count = m.count - padding};
+    r.mean = sum / r.count;
+    r.m2 = squares - r.mean * sum;
+    r.m2 = r.m2 < 0 ? 0 : r.m2;
+    return r;
+}
+
+sg_moments sg_op_moments(const sg_net *graph, const sg_op *op)
+{
+    size_t floats = sg_shape_floats(op->out, graph->rows->lanes);
+    sg_moments moments = {0};
+    sg_moments_add(&moments, sg_at(graph, op->y), SG_FLOAT32, floats, 1.0);
+    return without_padding(
+        moments, (double)(floats - (size_t)op->out.n * (size_t)op->out.c * sg_pixels(op->out)));
+}
+
+sg_status sg_net_observe(sg_net *graph)
+{
+    if (!graph->compiled)
+        return SG_ERROR_ORDER;
+    sg_status status = SG_OK;
+    int before = sg_dnn_enter(graph->dnn);
+    graph->no_update = true;
+    for (int i = 0; i < graph->forward_count && status == SG_OK; i++) {
+        const sg_step *step = &graph->forward[i];
+        status = step->run(graph, step);
+        graph->ops[step->op].moments = sg_op_moments(graph, &graph->ops[step->op]);
+    }
+    graph->no_update = false;
+    graph->ran = status == SG_OK;
+    sg_dnn_leave(before);
+    return status;
+}
+
+size_t sg_net_layer_count(const sg_net *graph)
+{
+    return (size_t)graph->forward_count;
+}
+
+sg_layer_report sg_net_layer_at(const sg_net *graph, size_t index)
+{
+    if (index >= (size_t)graph->forward_count)
+        return (sg_layer_report){0};
+    const sg_op *op = &graph->ops[graph->forward[index].op];
+    double std = sg_moments_std(&op->moments);
+    return (sg_layer_report){.name = graph->nodes[op->node].name,
+                             .mean = op->moments.mean,
+                             .std = std,
+                             .finite = isfinite(std) && isfinite(op->moments.mean)};
+}
+
+size_t sg_net_first_not_finite(const sg_net *graph)
+{
+    for (size_t i = 0; i < sg_net_layer_count(graph); i++)
+        if (!sg_net_layer_at(graph, i).finite)
+            return i;
+    return SG_NOT_FOUND;
+}

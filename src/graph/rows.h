@@ -1,0 +1,90 @@
+/* The engine's own inner loops, one table for each instruction set.
+ *
+ * A row is one image's channel block: (pixels, lanes) floats, aligned to a vector. The loops below
+ * do everything that stands between two convolutions in as few passes as possible:
+ *
+ *     t = keep * (scale * z + shift) + residual        y = act(t)
+ *
+ * with scale and shift for each lane (normalisation, or 1 and 0), keep for each image (stochastic
+ * depth). The gradient that arrives at y is itself a sum that nobody has formed yet,
+ *
+ *     g = a * a_scale + b + offset
+ *
+ * with a_scale and offset for each lane (squeeze-excitation, global average). Sums are taken in
+ * float over at most 256 pixels and in double beyond, in a fixed order. */
+#ifndef SG_GRAPH_ROWS_H
+#define SG_GRAPH_ROWS_H
+
+#include <stddef.h>
+
+#include "stablegrad/cpu.h"
+#include "stablegrad/graph.h"
+
+enum { SG_MAX_LANES = 16 };
+
+typedef struct sg_row_forward {
+    const float *z;
+    const float *residual;      /* or NULL */
+    const float *scale, *shift; /* (lanes) */
+    float keep;
+    float *y;
+    float *sum; /* (lanes), of y over the pixels; or NULL */
+} sg_row_forward;
+
+typedef struct sg_row_gradient {
+    const float *a;       /* NULL: 0 */
+    const float *a_scale; /* (lanes); NULL: 1 */
+    const float *b;       /* NULL: 0; only with a */
+    const float *offset;  /* (lanes); NULL: 0 */
+} sg_row_gradient;
+
+typedef struct sg_row_backward {
+    sg_row_gradient g;
+    const float *z;             /* read by SiLU, and for `dot` */
+    const float *y;             /* read by the other activations */
+    const float *scale, *shift; /* (lanes) */
+    const float *mean;          /* (lanes), of z */
+    float keep;
+    float *dt;         /* g act'(t); or NULL */
+    float *dz;         /* keep g act'(t); or NULL */
+    double *sum, *dot; /* (lanes), += keep g act'(t), and that times (z - mean); both or none */
+} sg_row_backward;
+
+typedef struct sg_row_apply {
+    const float *dt, *z, *mean;
+    const float *k1, *k2, *k3; /* (lanes): dz = keep k1 dt + k2 (z - mean) + k3 */
+    float keep;
+    float *dz;
+} sg_row_apply;
+
+/* A depthwise window, and the image that it slides over. */
+typedef struct sg_row_window {
+    int height, width, out_height, out_width, kernel, stride, pad;
+} sg_row_window;
+
+enum { SG_MAX_DEPTHWISE = 7 }; /* the widest window of `depthwise` */
+
+typedef struct sg_rows {
+    int lanes;
+    /* sum += z - shift, square += (z - shift)^2 */
+    void (*stats)(const float *z, size_t pixels, const float *shift, double *sum, double *square);
+    void (*forward)(const sg_row_forward *row, size_t pixels, sg_act act);
+    void (*backward)(const sg_row_backward *row, size_t pixels, sg_act act);
+    void (*apply)(const sg_row_apply *row, size_t pixels);
+    /* y = a * a_scale + b + offset */
+    void (*combine)(const sg_row_gradient *g, size_t pixels, float *y);
+    /* out = sum of x * y over the pixels; y NULL means 1 */
+    void (*dot)(const float *x, const float *y, size_t pixels, float *out);
+    /* sums (kernel * kernel, lanes) += sum over the output pixels of x at the window's element
+     * times dz: the weight gradient of a depthwise convolution, for one row */
+    void (*depthwise)(const float *x, const float *dz, const sg_row_window *w, float *sums);
+} sg_rows;
+
+extern const sg_rows sg_rows_generic; /* 16 lanes */
+extern const sg_rows sg_rows_avx2;    /* 8 lanes */
+extern const sg_rows sg_rows_avx512;  /* 16 lanes */
+
+/* The table for a resolved instruction set (not SG_ISA_AUTO). */
+const sg_rows *sg_rows_for(sg_isa isa);
+
+#endif

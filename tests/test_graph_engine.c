@@ -1,0 +1,513 @@
+/* The graph engine around its arithmetic: parameter counts, starts, state dicts, dropout, looking
+ * inside, mistakes, failing allocations. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/random.h"
+#include "graph/internal.h"
+#include "support/support.h"
+
+static float *random_images(const sg_net_config *c)
+{
+    size_t count = (size_t)c->batch * (size_t)c->channels * (size_t)c->height * (size_t)c->width;
+    float *images = malloc(count * sizeof *images);
+    assert_non_null(images);
+    for (size_t i = 0; i < count; i++)
+        images[i] = (float)sg_random_normal(5, 0, i);
+    return images;
+}
+
+static sg_net_config small(int batch, int side)
+{
+    sg_net_config config = sg_net_defaults();
+    config.batch = batch;
+    config.height = config.width = side;
+    config.threads = 2;
+    return config;
+}
+
+static sg_net *open_model(const char *name, const sg_net_config *config,
+                          const sg_model_options *options)
+{
+    sg_net *graph;
+    assert_ok(sg_net_create(&graph, config, NULL));
+    if (sg_net_model(graph, name, options) != SG_OK)
+        fail_msg("%s: %s", name, sg_net_message(graph));
+    return graph;
+}
+
+static void models_have_the_parameters_of_torchvision(void **state)
+{
+    (void)state;
+    const struct {
+        const char *name;
+        int classes;
+        size_t parameters;
+    } known[] = {{"efficientnet_v2_s", 1000, 21458488},
+                 {"efficientnet_v2_s", 100, 20305588},
+                 {"resnet50", 1000, 25557032},
+                 {"resnet50", 100, 23712932},
+                 {"resnet18", 1000, 11689512}};
+    for (size_t i = 0; i < 5; i++) {
+        sg_net_config config = small(1, 32);
+        sg_model_options options = sg_model_defaults();
+        config.training = false;
+        options.classes = known[i].classes;
+        sg_net *graph = open_model(known[i].name, &config, &options);
+        assert_int_equal(sg_net_information(graph).parameters, known[i].parameters);
+        assert_int_equal(sg_params_elements(sg_net_params(graph)), known[i].parameters);
+        sg_net_destroy(graph);
+    }
+}
+
+/* Without BatchNorm its parameters are gone; with `bias` each convolution has one in its place. */
+static void norms_can_be_replaced(void **state)
+{
+    (void)state;
+    size_t counts[3];
+    sg_net_config config = small(1, 32);
+    for (int i = 0; i < 3; i++) {
+        sg_model_options options = sg_model_defaults();
+        options.norm = i == 0 ? SG_NORM_GROUP : SG_NORM_NONE;
+        options.bias = i == 2;
+        sg_net *graph = open_model("resnet18", &config, &options);
+        counts[i] = sg_net_information(graph).parameters;
+        assert_int_equal(sg_params_find(sg_net_params(graph), "conv1.bias") != SG_NOT_FOUND,
+                         i == 2);
+        assert_int_equal(sg_net_buffer_count(graph), 0);
+        sg_net_destroy(graph);
+    }
+    assert_int_equal(counts[0], 11689512);
+    assert_int_equal(counts[0] - counts[1], 2 * (counts[2] - counts[1]));
+}
+
+static void model_convolutions_have_fast_kernels(void **state)
+{
+    (void)state;
+    if (sg_isa_resolve(SG_ISA_AUTO) != SG_ISA_AVX512)
+        skip();
+    const char *const names[] = {"resnet50", "efficientnet_v2_s"};
+    for (int m = 0; m < 2; m++)
+        for (int norm = 0; norm < 2; norm++) {
+            sg_net_config config = small(2, 64);
+            sg_model_options options = sg_model_defaults();
+            options.norm = norm ? SG_NORM_BATCH : SG_NORM_NONE;
+            sg_net *graph = open_model(names[m], &config, &options);
+            for (size_t i = 0; sg_net_kernel(graph, i); i++)
+                if (strstr(sg_net_kernel(graph, i), "ref"))
+                    fail_msg("%s", sg_net_kernel(graph, i));
+            sg_net_info info = sg_net_information(graph);
+            assert_true(info.activation_bytes < info.unplanned_bytes);
+            sg_net_destroy(graph);
+        }
+}
+
+/* One training step; the sum over all gradients in `sum`, if given. */
+static sg_loss_result train_step(sg_net *graph, const float *images, uint64_t step, double *sum)
+{
+    int labels[64] = {0};
+    sg_loss_result result;
+    for (int i = 0; i < sg_net_configuration(graph)->batch; i++)
+        labels[i] = i % sg_net_classes(graph);
+    assert_ok(sg_net_forward(graph, images, SG_MODE_TRAIN, step));
+    assert_ok(sg_net_loss(graph, labels, sg_net_configuration(graph)->batch, 0.1, &result));
+    assert_ok(sg_net_backward(graph));
+    for (size_t i = 0; sum && i < sg_params_count(sg_net_params(graph)); i++) {
+        const sg_span *span = sg_params_at(sg_net_params(graph), i);
+        for (size_t k = 0; k < span->count; k++)
+            *sum += (double)((const float *)span->gradient)[k] * (double)(k % 7 + 1);
+    }
+    return result;
+}
+
+static void a_step_repeats_bit_for_bit(void **state)
+{
+    (void)state;
+    sg_net_config config = small(4, 32);
+    sg_model_options options = sg_model_defaults();
+    options.classes = 10;
+    float *images = random_images(&config);
+    double sums[3] = {0}, losses[3];
+    for (int i = 0; i < 3; i++) {
+        sg_net *graph = open_model("efficientnet_v2_s", &config, &options);
+        losses[i] = train_step(graph, images, i == 2 ? 8 : 7, &sums[i]).loss;
+        sg_net_destroy(graph);
+    }
+    assert_true(losses[0] == losses[1] && sums[0] == sums[1]);
+    /* Another step number draws other dropout masks. */
+    assert_true(losses[0] != losses[2] && sums[0] != sums[2]);
+    free(images);
+}
+
+static void threads_change_rounding_only(void **state)
+{
+    (void)state;
+    sg_net_config config = small(4, 32);
+    sg_model_options options = sg_model_defaults();
+    options.classes = 10;
+    options.norm = SG_NORM_NONE;
+    float *images = random_images(&config);
+    double sums[3] = {0}, losses[3];
+    for (int i = 0; i < 3; i++) {
+        config.threads = i + 1;
+        sg_net *graph = open_model("resnet18", &config, &options);
+        losses[i] = train_step(graph, images, 0, &sums[i]).loss;
+        sg_net_destroy(graph);
+    }
+    for (int i = 1; i < 3; i++) {
+        assert_relative(losses[i], losses[0], 1e-5);
+        assert_relative(sums[i], sums[0], 1e-3);
+    }
+    free(images);
+}
+
+/* A loss that goes down shows that gradients and parameters are those of one network. */
+static void an_optimizer_and_a_scaler_train_it(void **state)
+{
+    (void)state;
+    sg_net_config config = small(8, 32);
+    sg_model_options options = sg_model_defaults();
+    options.classes = 4;
+    options.norm = SG_NORM_NONE;
+    options.bias = true;
+    float *images = random_images(&config);
+    sg_net *graph = open_model("resnet18", &config, &options);
+    sg_optim_config adamw = sg_optim_defaults(SG_OPTIM_ADAMW);
+    sg_scaler *scaler;
+    sg_optim *optim;
+    assert_ok(sg_net_calibrate(graph, images));
+    assert_ok(sg_scaler_create(&scaler, sg_net_params(graph), NULL, NULL, NULL));
+    assert_ok(sg_optim_create(&optim, sg_net_params(graph), &adamw, NULL, NULL));
+    double first = 0, last = 0;
+    for (uint64_t step = 0; step < 30; step++) {
+        last = train_step(graph, images, step, NULL).loss;
+        first = step == 0 ? last : first;
+        assert_ok(sg_scaler_observe(scaler, sg_net_signal(graph), SG_FLOAT32, 8 * 4, 1.0));
+        assert_ok(sg_scaler_measure(scaler, step));
+        assert_int_equal(sg_scaler_report(scaler)->outcome, SG_STEP_SCALED);
+        assert_ok(sg_optim_step(optim, scaler, NULL));
+    }
+    assert_true(last < 0.7 * first);
+    sg_optim_destroy(optim);
+    sg_scaler_destroy(scaler);
+    sg_net_destroy(graph);
+    free(images);
+}
+
+static void calibration_gives_unit_outputs(void **state)
+{
+    (void)state;
+    sg_net_config config = small(4, 32);
+    sg_model_options options = sg_model_defaults();
+    options.classes = 10;
+    options.norm = SG_NORM_NONE;
+    config.fuse = false; /* so that each layer's own output is seen */
+    float *images = random_images(&config);
+    sg_net *graph = open_model("efficientnet_v2_s", &config, &options);
+    sg_init_config init = {.kind = SG_INIT_FAN_IN, .seed = 3};
+    assert_ok(sg_net_init(graph, &init));
+    assert_ok(sg_net_calibrate(graph, images));
+    /* The same forward pass again, without dropout. */
+    assert_ok(sg_net_forward(graph, images, SG_MODE_EVAL, 0));
+    assert_ok(sg_net_observe(graph));
+    size_t seen = 0;
+    for (size_t i = 0; i < sg_net_layer_count(graph); i++) {
+        const sg_op *op = &graph->ops[graph->forward[i].op];
+        if (op->weights == SG_NO_NODE)
+            continue;
+        assert_relative(sg_net_layer_at(graph, i).std, 1.0, 1e-3);
+        seen++;
+    }
+    assert_int_equal(seen, 171);
+    assert_int_equal(sg_net_first_not_finite(graph), SG_NOT_FOUND);
+    sg_net_destroy(graph);
+    free(images);
+}
+
+static double spread(const sg_net *graph, const char *name)
+{
+    const sg_span *span =
+        sg_params_at(((sg_net *)graph)->set, sg_params_find(((sg_net *)graph)->set, name));
+    sg_moments moments = {0};
+    sg_moments_add(&moments, span->value, SG_FLOAT32, span->count, 1.0);
+    return sg_moments_std(&moments);
+}
+
+static void starts_have_the_spread_they_promise(void **state)
+{
+    (void)state;
+    sg_net_config config = small(1, 32);
+    sg_net *graph = open_model("resnet18", &config, NULL);
+    /* layer1.0.conv1 follows max pooling of a ReLU; layer2.0.conv2 a ReLU: 128 x 128 x 3 x 3. */
+    assert_relative(spread(graph, "layer2.0.conv2.weight"), sqrt(2.0 / (128 * 9)), 0.02);
+    assert_relative(spread(graph, "fc.weight"), 1 / sqrt(512.0) / sqrt(3.0), 0.02);
+    sg_init_config init = {.kind = SG_INIT_FAN_IN, .seed = 1};
+    assert_ok(sg_net_init(graph, &init));
+    assert_relative(spread(graph, "layer2.0.conv1.weight"), sqrt(2.0 / (64 * 9)), 0.02);
+    assert_relative(spread(graph, "conv1.weight"), 1 / sqrt(3.0 * 49), 0.02);
+    init.kind = SG_INIT_FAN_OUT;
+    init.gain = 3;
+    assert_ok(sg_net_init(graph, &init));
+    assert_relative(spread(graph, "layer2.0.conv1.weight"), 3 / sqrt(128.0 * 9), 0.02);
+    init.gain = -1;
+    assert_status(sg_net_init(graph, &init), SG_ERROR_ARGUMENT);
+    assert_relative(sg_act_gain(SG_ACT_RELU), sqrt(2.0), 1e-9);
+    assert_relative(sg_act_gain(SG_ACT_SILU), 1.677, 1e-3);
+    assert_relative(sg_act_gain(SG_ACT_TANH), 1.593, 1e-3);
+    sg_net_destroy(graph);
+}
+
+static void a_state_dict_goes_out_and_in(void **state)
+{
+    (void)state;
+    sg_net_config config = small(2, 32);
+    sg_model_options options = sg_model_defaults();
+    char path[] = "/tmp/sg_net_state_XXXXXX";
+    const char *const notes[1][2] = {{"step", "3"}};
+    options.classes = 10;
+    float *images = random_images(&config);
+    close(mkstemp(path));
+    sg_net *a = open_model("resnet18", &config, &options);
+    sg_net *b = open_model("resnet18", &config, &options);
+    sg_init_config init = {.kind = SG_INIT_FAN_IN, .seed = 9};
+    assert_ok(sg_net_init(a, &init));
+    train_step(a, images, 0, NULL);
+    assert_ok(sg_net_save(a, path, notes, 1));
+    assert_ok(sg_net_load(b, path, true));
+    assert_ok(sg_net_forward(a, images, SG_MODE_EVAL, 0));
+    assert_ok(sg_net_forward(b, images, SG_MODE_EVAL, 0));
+    assert_memory_equal(sg_net_logits(a), sg_net_logits(b), 20 * sizeof(float));
+    sg_net_destroy(b);
+    options.classes = 11; /* the classifier no longer fits: nothing is changed */
+    b = open_model("resnet18", &config, &options);
+    double before = spread(b, "conv1.weight");
+    assert_status(sg_net_load(b, path, false), SG_ERROR_MISMATCH);
+    assert_non_null(strstr(sg_net_message(b), "fc.weight"));
+    assert_true(spread(b, "conv1.weight") == before);
+    assert_status(sg_net_load(b, "/no/such/file", false), SG_ERROR_IO);
+    unlink(path);
+    sg_net_destroy(a);
+    sg_net_destroy(b);
+    free(images);
+}
+
+/* A weight that is too large: the first layer after it is named. */
+static void the_first_layer_out_of_range_is_found(void **state)
+{
+    (void)state;
+    sg_net_config config = small(2, 32);
+    sg_model_options options = sg_model_defaults();
+    options.classes = 10;
+    options.norm = SG_NORM_NONE;
+    float *images = random_images(&config);
+    sg_net *graph = open_model("resnet18", &config, &options);
+    size_t at = sg_params_find(sg_net_params(graph), "layer2.1.conv1.weight");
+    const sg_span *span = sg_params_at(sg_net_params(graph), at);
+    for (size_t i = 0; i < span->count; i++)
+        ((float *)span->value)[i] = 3e38f;
+    sg_loss_result result = train_step(graph, images, 0, NULL);
+    assert_false(isfinite(result.loss));
+    assert_int_equal(result.top1 + result.top5, 0);
+    assert_ok(sg_net_observe(graph));
+    size_t first = sg_net_first_not_finite(graph);
+    assert_int_not_equal(first, SG_NOT_FOUND);
+    /* The convolution runs together with its ReLU, and goes by the last name. */
+    assert_string_equal(sg_net_layer_at(graph, first).name, "layer2.1.relu1");
+    assert_true(sg_net_layer_at(graph, first - 1).finite);
+    sg_net_destroy(graph);
+    free(images);
+}
+
+/* Stochastic depth and dropout keep the mean and drop at the stated rate. */
+static void dropping_keeps_the_mean(void **state)
+{
+    (void)state;
+    sg_net_config config = small(2000, 1);
+    sg_net *graph;
+    config.channels = 16;
+    assert_ok(sg_net_create(&graph, &config, NULL));
+    sg_net_node x = sg_net_flatten(graph, sg_net_input(graph), "flat");
+    sg_net_node a = sg_net_linear(graph, x, "a", 16, true);
+    sg_net_node b = sg_net_drop_path(graph, a, "path", 0.25);
+    sg_net_node c = sg_net_dropout(graph, b, "drop", 0.4);
+    assert_ok(sg_net_compile(graph, c));
+    float *images = calloc(2000 * 16, sizeof *images);
+    const sg_span *bias = sg_params_at(sg_net_params(graph), 1);
+    for (size_t i = 0; i < 16; i++)
+        ((float *)bias->value)[i] = 1;
+    assert_non_null(images);
+    assert_ok(sg_net_forward(graph, images, SG_MODE_TRAIN, 1));
+    const float *y = sg_net_logits(graph);
+    double mean = 0, zero_rows = 0, zeros = 0;
+    for (int n = 0; n < 2000; n++) {
+        int row = 0;
+        for (int k = 0; k < 16; k++) {
+            mean += (double)y[n * 16 + k] / 32000;
+            row += y[n * 16 + k] == 0;
+        }
+        zero_rows += row == 16;
+        zeros += row;
+    }
+    assert_close(mean, 1.0, 0.03);
+    assert_close(zero_rows / 2000, 0.25, 0.03);
+    assert_close(zeros / 32000, 1 - 0.75 * 0.6, 0.03);
+    assert_ok(sg_net_forward(graph, images, SG_MODE_EVAL, 1));
+    for (int i = 0; i < 32000; i++)
+        assert_true(y[i] == 1);
+    free(images);
+    sg_net_destroy(graph);
+}
+
+static void the_loss_counts_hits_and_part_of_a_batch(void **state)
+{
+    (void)state;
+    sg_net_config config = small(3, 1);
+    sg_net *graph;
+    config.channels = 8;
+    assert_ok(sg_net_create(&graph, &config, NULL));
+    sg_net_node x = sg_net_flatten(graph, sg_net_input(graph), "flat");
+    assert_ok(sg_net_compile(graph, sg_net_linear(graph, x, "fc", 8, false)));
+    const sg_span *weight = sg_params_at(sg_net_params(graph), 0);
+    for (size_t i = 0; i < 64; i++)
+        ((float *)weight->value)[i] = i % 9 == 0; /* the identity */
+    float images[24];
+    for (int i = 0; i < 24; i++)
+        images[i] = (float)(i % 8);
+    sg_loss_result result;
+    assert_status(sg_net_loss(graph, (int[]){7, 3, 2}, 3, 0, &result), SG_ERROR_ORDER);
+    assert_ok(sg_net_forward(graph, images, SG_MODE_TRAIN, 0));
+    assert_ok(sg_net_loss(graph, (int[]){7, 3, 2}, 3, 0, &result));
+    assert_int_equal(result.top1, 1);
+    assert_int_equal(result.top5, 2);
+    double total = 0;
+    for (int i = 0; i < 8; i++)
+        total += exp(i);
+    assert_relative(result.loss, (3 * log(total) - 7 - 3 - 2) / 3, 1e-6);
+    assert_ok(sg_net_loss(graph, (int[]){7}, 1, 0, &result));
+    assert_relative(result.loss, log(total) - 7, 1e-5);
+    for (int i = 8; i < 24; i++)
+        assert_true(sg_net_signal(graph)[i] == 0);
+    assert_status(sg_net_loss(graph, (int[]){8}, 1, 0, &result), SG_ERROR_ARGUMENT);
+    assert_status(sg_net_loss(graph, (int[]){1}, 4, 0, &result), SG_ERROR_ARGUMENT);
+    assert_status(sg_net_loss(graph, (int[]){1}, 1, 1, &result), SG_ERROR_ARGUMENT);
+    sg_net_destroy(graph);
+}
+
+static void mistakes_are_refused_with_a_message(void **state)
+{
+    (void)state;
+    sg_net_config config = small(1, 8);
+    sg_net *graph;
+    for (int i = 0; i < 9; i++) {
+        assert_ok(sg_net_create(&graph, &config, NULL));
+        sg_net_node x = sg_net_input(graph);
+        sg_conv_options o = {.out = 8, .kernel = 3, .stride = 1, .pad = 1};
+        sg_norm_options n = {.kind = SG_NORM_GROUP, .groups = 3};
+        if (i == 0)
+            o.groups = 2;
+        if (i == 1)
+            o.kernel = 11;
+        sg_net_node c = sg_net_conv(graph, x, i == 2 ? "" : "c", &o);
+        if (i == 3)
+            c = sg_net_norm(graph, c, "n", &n);
+        if (i == 4)
+            c = sg_net_linear(graph, c, "l", 4, true);
+        if (i == 5)
+            c = sg_net_add(graph, c, x, "add");
+        if (i == 6)
+            c = sg_net_dropout(graph, c, "drop", 1);
+        if (i == 7)
+            c = sg_net_conv(graph, c, "c", &o); /* the name is taken */
+        if (i == 8)
+            (void)sg_net_input(graph);
+        c = sg_net_global_average(graph, c, "mean");
+        sg_status status = sg_net_compile(graph, c);
+        assert_status(status, i == 7 ? SG_ERROR_DUPLICATE : SG_ERROR_ARGUMENT);
+        assert_true(sg_net_message(graph)[0]);
+        assert_status(sg_net_forward(graph, (float[192]){0}, SG_MODE_TRAIN, 0), SG_ERROR_ORDER);
+        sg_net_destroy(graph);
+    }
+    config.batch = 0;
+    assert_status(sg_net_create(&graph, &config, NULL), SG_ERROR_ARGUMENT);
+    config.batch = 1;
+    assert_ok(sg_net_create(&graph, &config, NULL));
+    assert_status(sg_net_model(graph, "resnet51", NULL), SG_ERROR_ARGUMENT);
+    sg_net_destroy(graph);
+    sg_net_destroy(NULL);
+    assert_string_equal(sg_model_name(1), "resnet50");
+    assert_null(sg_model_name(4));
+}
+
+static void bf16_is_refused_where_the_processor_has_none(void **state)
+{
+    (void)state;
+    sg_net_config config = small(1, 32);
+    sg_net *graph;
+    config.precision = SG_PRECISION_BF16;
+    if (sg_dnn_has_bf16()) {
+        graph = open_model("resnet18", &config, NULL);
+        sg_net_destroy(graph);
+        return;
+    }
+    assert_status(sg_net_create(&graph, &config, NULL), SG_ERROR_UNSUPPORTED);
+    assert_null(graph);
+}
+
+static sg_status build_small(const sg_allocator *allocator)
+{
+    sg_net_config config = small(1, 8);
+    sg_net *graph;
+    sg_status status = sg_net_create(&graph, &config, allocator);
+    if (status != SG_OK)
+        return status;
+    sg_conv_options o = {.out = 8, .kernel = 3, .stride = 1, .pad = 1};
+    sg_norm_options n = {.kind = SG_NORM_BATCH, .eps = 1e-5, .momentum = 0.1};
+    sg_net_node x = sg_net_conv(graph, sg_net_input(graph), "c", &o);
+    sg_net_node y = sg_net_act(graph, sg_net_norm(graph, x, "n", &n), "a", SG_ACT_SILU);
+    y = sg_net_max_pool(graph, sg_net_add(graph, y, x, "add"), "pool", 2, 2, 0);
+    y = sg_net_dropout(graph, sg_net_global_average(graph, y, "mean"), "drop", 0.5);
+    status = sg_net_compile(graph, sg_net_linear(graph, y, "fc", 3, true));
+    sg_net_destroy(graph);
+    return status;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    for (long i = 0;; i++) {
+        failing_allocator counter = {.fail_at = i};
+        sg_allocator allocator = failing(&counter);
+        sg_status status = build_small(&allocator);
+        assert_int_equal(counter.live, 0);
+        if (status == SG_OK) {
+            assert_true(i > 30);
+            break;
+        }
+        assert_status(status, SG_ERROR_MEMORY);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(models_have_the_parameters_of_torchvision),
+        cmocka_unit_test(norms_can_be_replaced),
+        cmocka_unit_test(model_convolutions_have_fast_kernels),
+        cmocka_unit_test(a_step_repeats_bit_for_bit),
+        cmocka_unit_test(threads_change_rounding_only),
+        cmocka_unit_test(an_optimizer_and_a_scaler_train_it),
+        cmocka_unit_test(calibration_gives_unit_outputs),
+        cmocka_unit_test(starts_have_the_spread_they_promise),
+        cmocka_unit_test(a_state_dict_goes_out_and_in),
+        cmocka_unit_test(the_first_layer_out_of_range_is_found),
+        cmocka_unit_test(dropping_keeps_the_mean),
+        cmocka_unit_test(the_loss_counts_hits_and_part_of_a_batch),
+        cmocka_unit_test(mistakes_are_refused_with_a_message),
+        cmocka_unit_test(bf16_is_refused_where_the_processor_has_none),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
