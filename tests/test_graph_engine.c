@@ -25,7 +25,7 @@ static sg_net_config small(int batch, int side)
     sg_net_config config = sg_net_defaults();
     config.batch = batch;
     config.height = config.width = side;
-    config.threads = 2;
+    config.threads = 1; /* two teams on a busy machine spin at each other */
     return config;
 }
 
@@ -136,16 +136,16 @@ static sg_loss_result train_step(sg_net *graph, const float *images, uint64_t st
 static void a_step_repeats_bit_for_bit(void **state)
 {
     (void)state;
-    sg_net_config config = small(4, 32);
+    sg_net_config config = small(2, 32);
+    config.threads = 2;
     sg_model_options options = sg_model_defaults();
     options.classes = 10;
     float *images = random_images(&config);
     double sums[3] = {0}, losses[3];
-    for (int i = 0; i < 3; i++) {
-        sg_net *graph = open_started("efficientnet_v2_s", &config, &options);
+    sg_net *graph = open_started("efficientnet_v2_s", &config, &options);
+    for (int i = 0; i < 3; i++)
         losses[i] = train_step(graph, images, i == 2 ? 8 : 7, &sums[i]).loss;
-        sg_net_destroy(graph);
-    }
+    sg_net_destroy(graph);
     assert_true(losses[0] == losses[1] && sums[0] == sums[1]);
     /* Another step number draws other dropout masks. */
     assert_true(losses[0] != losses[2] && sums[0] != sums[2]);
