@@ -51,6 +51,7 @@ static sg_net *open_graph(const row *r)
     options.norm = strcmp(r->norm, "none") == 0 ? SG_NORM_NONE : SG_NORM_BATCH;
     check(sg_net_create(&graph, &config, NULL), NULL);
     check(sg_net_model(graph, r->model, &options), graph);
+    check(sg_net_init(graph, &(sg_init_config){.kind = SG_INIT_DEFAULT}), graph);
     return graph;
 }
 

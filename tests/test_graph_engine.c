@@ -25,7 +25,7 @@ static sg_net_config small(int batch, int side)
     sg_net_config config = sg_net_defaults();
     config.batch = batch;
     config.height = config.width = side;
-    config.threads = 2;
+    config.threads = 1; /* two teams on a busy machine spin at each other */
     return config;
 }
 
@@ -36,6 +36,16 @@ static sg_net *open_model(const char *name, const sg_net_config *config,
     assert_ok(sg_net_create(&graph, config, NULL));
     if (sg_net_model(graph, name, options) != SG_OK)
         fail_msg("%s: %s", name, sg_net_message(graph));
+    return graph;
+}
+
+/* With torchvision's start. */
+static sg_net *open_started(const char *name, const sg_net_config *config,
+                            const sg_model_options *options)
+{
+    sg_net *graph = open_model(name, config, options);
+    sg_init_config init = {.kind = SG_INIT_DEFAULT};
+    assert_ok(sg_net_init(graph, &init));
     return graph;
 }
 
@@ -126,16 +136,16 @@ static sg_loss_result train_step(sg_net *graph, const float *images, uint64_t st
 static void a_step_repeats_bit_for_bit(void **state)
 {
     (void)state;
-    sg_net_config config = small(4, 32);
+    sg_net_config config = small(2, 32);
+    config.threads = 2;
     sg_model_options options = sg_model_defaults();
     options.classes = 10;
     float *images = random_images(&config);
     double sums[3] = {0}, losses[3];
-    for (int i = 0; i < 3; i++) {
-        sg_net *graph = open_model("efficientnet_v2_s", &config, &options);
+    sg_net *graph = open_started("efficientnet_v2_s", &config, &options);
+    for (int i = 0; i < 3; i++)
         losses[i] = train_step(graph, images, i == 2 ? 8 : 7, &sums[i]).loss;
-        sg_net_destroy(graph);
-    }
+    sg_net_destroy(graph);
     assert_true(losses[0] == losses[1] && sums[0] == sums[1]);
     /* Another step number draws other dropout masks. */
     assert_true(losses[0] != losses[2] && sums[0] != sums[2]);
@@ -150,17 +160,15 @@ static void threads_change_rounding_only(void **state)
     options.classes = 10;
     options.norm = SG_NORM_NONE;
     float *images = random_images(&config);
-    double sums[3] = {0}, losses[3];
-    for (int i = 0; i < 3; i++) {
+    double sums[2] = {0}, losses[2];
+    for (int i = 0; i < 2; i++) {
         config.threads = i + 1;
-        sg_net *graph = open_model("resnet18", &config, &options);
+        sg_net *graph = open_started("resnet18", &config, &options);
         losses[i] = train_step(graph, images, 0, &sums[i]).loss;
         sg_net_destroy(graph);
     }
-    for (int i = 1; i < 3; i++) {
-        assert_relative(losses[i], losses[0], 1e-5);
-        assert_relative(sums[i], sums[0], 1e-3);
-    }
+    assert_relative(losses[1], losses[0], 1e-5);
+    assert_relative(sums[1], sums[0], 1e-3);
     free(images);
 }
 
@@ -174,7 +182,7 @@ static void an_optimizer_and_a_scaler_train_it(void **state)
     options.norm = SG_NORM_NONE;
     options.bias = true;
     float *images = random_images(&config);
-    sg_net *graph = open_model("resnet18", &config, &options);
+    sg_net *graph = open_started("resnet18", &config, &options);
     sg_optim_config adamw = sg_optim_defaults(SG_OPTIM_ADAMW);
     sg_scaler *scaler;
     sg_optim *optim;
@@ -206,7 +214,7 @@ static void calibration_gives_unit_outputs(void **state)
     options.norm = SG_NORM_NONE;
     config.fuse = false; /* so that each layer's own output is seen */
     float *images = random_images(&config);
-    sg_net *graph = open_model("efficientnet_v2_s", &config, &options);
+    sg_net *graph = open_started("efficientnet_v2_s", &config, &options);
     sg_init_config init = {.kind = SG_INIT_FAN_IN, .seed = 3};
     assert_ok(sg_net_init(graph, &init));
     assert_ok(sg_net_calibrate(graph, images));
@@ -240,7 +248,7 @@ static void starts_have_the_spread_they_promise(void **state)
 {
     (void)state;
     sg_net_config config = small(1, 32);
-    sg_net *graph = open_model("resnet18", &config, NULL);
+    sg_net *graph = open_started("resnet18", &config, NULL);
     /* layer1.0.conv1 follows max pooling of a ReLU; layer2.0.conv2 a ReLU: 128 x 128 x 3 x 3. */
     assert_relative(spread(graph, "layer2.0.conv2.weight"), sqrt(2.0 / (128 * 9)), 0.02);
     assert_relative(spread(graph, "fc.weight"), 1 / sqrt(512.0) / sqrt(3.0), 0.02);
@@ -270,8 +278,8 @@ static void a_state_dict_goes_out_and_in(void **state)
     options.classes = 10;
     float *images = random_images(&config);
     close(mkstemp(path));
-    sg_net *a = open_model("resnet18", &config, &options);
-    sg_net *b = open_model("resnet18", &config, &options);
+    sg_net *a = open_started("resnet18", &config, &options);
+    sg_net *b = open_started("resnet18", &config, &options);
     sg_init_config init = {.kind = SG_INIT_FAN_IN, .seed = 9};
     assert_ok(sg_net_init(a, &init));
     train_step(a, images, 0, NULL);
@@ -282,7 +290,7 @@ static void a_state_dict_goes_out_and_in(void **state)
     assert_memory_equal(sg_net_logits(a), sg_net_logits(b), 20 * sizeof(float));
     sg_net_destroy(b);
     options.classes = 11; /* the classifier no longer fits: nothing is changed */
-    b = open_model("resnet18", &config, &options);
+    b = open_started("resnet18", &config, &options);
     double before = spread(b, "conv1.weight");
     assert_status(sg_net_load(b, path, false), SG_ERROR_MISMATCH);
     assert_non_null(strstr(sg_net_message(b), "fc.weight"));
@@ -303,7 +311,7 @@ static void the_first_layer_out_of_range_is_found(void **state)
     options.classes = 10;
     options.norm = SG_NORM_NONE;
     float *images = random_images(&config);
-    sg_net *graph = open_model("resnet18", &config, &options);
+    sg_net *graph = open_started("resnet18", &config, &options);
     size_t at = sg_params_find(sg_net_params(graph), "layer2.1.conv1.weight");
     const sg_span *span = sg_params_at(sg_net_params(graph), at);
     for (size_t i = 0; i < span->count; i++)
@@ -448,7 +456,7 @@ static void bf16_is_refused_where_the_processor_has_none(void **state)
     sg_net *graph;
     config.precision = SG_PRECISION_BF16;
     if (sg_dnn_has_bf16()) {
-        graph = open_model("resnet18", &config, NULL);
+        graph = open_started("resnet18", &config, NULL);
         sg_net_destroy(graph);
         return;
     }

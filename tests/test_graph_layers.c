@@ -343,7 +343,7 @@ static void run_case(int index, sg_isa isa, bool fuse)
     const int labels[BATCH] = {3, 1};
     config.batch = BATCH;
     config.height = config.width = SIDE;
-    config.threads = 2;
+    config.threads = fuse ? 1 : 2;
     config.isa = isa;
     config.fuse = fuse;
     assert_ok(sg_net_create(&graph, &config, NULL));

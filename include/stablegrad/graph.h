@@ -139,7 +139,8 @@ sg_net_node sg_net_dropout(sg_net *graph, sg_net_node x, const char *name, doubl
 /* Stochastic depth: each image is kept with probability 1 - p and divided by it. */
 sg_net_node sg_net_drop_path(sg_net *graph, sg_net_node x, const char *name, double p);
 
-/* Fuses, chooses kernels, plans memory, allocates. `logits` is (batch, classes). */
+/* Fuses, chooses kernels, plans memory, allocates. `logits` is (batch, classes). The parameters are
+ * zeros until sg_net_init or sg_net_load sets them. */
 SG_CHECKED sg_status sg_net_compile(sg_net *graph, sg_net_node logits);
 
 /* What went wrong, or "". Owned by the graph. */
@@ -162,7 +163,8 @@ typedef struct sg_model_options {
 sg_model_options sg_model_defaults(void);
 
 /* Builds "resnet18", "resnet50", "efficientnet_v2_s" (torchvision's names and parameters) or "mlp"
- * ("layers.0.weight", ...) on a new graph and compiles it. */
+ * ("layers.0.weight", ...) on a new graph and compiles it; the parameters
+ * are zeros still. */
 SG_CHECKED sg_status sg_net_model(sg_net *graph, const char *name, const sg_model_options *options);
 
 /* The name of model `index`, NULL past the end. */

@@ -69,8 +69,7 @@ sg_status sg_net_compile(sg_net *graph, sg_net_node logits)
     if (status != SG_OK)
         return status;
     graph->compiled = true;
-    sg_init_config init = {.kind = SG_INIT_DEFAULT};
-    return sg_net_init(graph, &init);
+    return SG_OK;
 }
 
 sg_params *sg_net_params(sg_net *graph)

@@ -62,18 +62,43 @@ static double fan(const sg_param *weight, bool in)
     return window * weight->shape[in ? 1 : 0];
 }
 
+/* Random numbers for one parameter: unit by unit, on all threads. */
+typedef struct filling {
+    float *values;
+    size_t count;
+    uint64_t seed, stream;
+    double scale;
+    bool normal;
+} filling;
+
+enum { UNIT = 1 << 14 };
+
+static void fill_unit(void *context, size_t unit, int worker)
+{
+    const filling *f = context;
+    (void)worker;
+    for (size_t i = unit * UNIT; i < (unit + 1) * UNIT && i < f->count; i++) {
+        double u = f->normal ? sg_random_normal(f->seed, f->stream, i)
+                             : 2 * sg_random_uniform(f->seed, f->stream, i) - 1;
+        f->values[i] = (float)(f->scale * u);
+    }
+}
+
+static void fill_random(const sg_net *graph, int param, uint64_t seed, double scale, bool normal)
+{
+    size_t count = graph->params[param].count;
+    filling f = {sg_value_of(graph, param), count, seed, (uint64_t)param, scale, normal};
+    sg_dnn_run(graph->dnn, (count + UNIT - 1) / UNIT, fill_unit, &f);
+}
+
 static void fill_normal(const sg_net *graph, int param, uint64_t seed, double std)
 {
-    float *values = sg_value_of(graph, param);
-    for (size_t i = 0; i < graph->params[param].count; i++)
-        values[i] = (float)(std * sg_random_normal(seed, (uint64_t)param, i));
+    fill_random(graph, param, seed, std, true);
 }
 
 static void fill_uniform(const sg_net *graph, int param, uint64_t seed, double bound)
 {
-    float *values = sg_value_of(graph, param);
-    for (size_t i = 0; i < graph->params[param].count; i++)
-        values[i] = (float)(bound * (2 * sg_random_uniform(seed, (uint64_t)param, i) - 1));
+    fill_random(graph, param, seed, bound, false);
 }
 
 static void fill(float *values, size_t count, float value)

@@ -111,7 +111,7 @@ static sg_net_node build_resnet(maker *m, const resnet_stage stages[4], int expa
     int channels = 64;
     for (int s = 0; s < 4; s++)
         for (int i = 0; i < stages[s].repeats; i++) {
-            char block[32];
+            char block[48];
             int stride = s > 0 && i == 0 ? 2 : 1, out = stages[s].width * expansion;
             snprintf(block, sizeof block, "layer%d.%d", s + 1, i);
             x = resnet_block(m, x, block, stages[s].width, expansion, stride,
@@ -171,7 +171,7 @@ static sg_net_node efficient_branch(maker *m, sg_net_node x, const char *block,
                                     const efficient_stage *s, int in, int stride)
 {
     int wide = in * s->expand;
-    char unit[64];
+    char unit[80];
     if (s->fused && s->expand == 1) {
         snprintf(unit, sizeof unit, "%s.block.0", block);
         return efficient_unit(m, x, unit, s->out, s->kernel, stride, 1, SG_ACT_SILU);
@@ -203,7 +203,7 @@ static sg_net_node build_efficientnet_v2_s(maker *m)
         for (int i = 0; i < v2s_stages[s].repeats; i++, index++) {
             const efficient_stage *stage = &v2s_stages[s];
             int in = i == 0 ? stage->in : stage->out, stride = i == 0 ? stage->stride : 1;
-            char block[32];
+            char block[48];
             snprintf(block, sizeof block, "features.%d.%d", s + 1, i);
             sg_net_node branch = efficient_branch(m, x, block, stage, in, stride);
             if (stride == 1 && in == stage->out) {
