@@ -168,5 +168,5 @@ expect 0 train readme.yaml --set training.steps=20 --quiet --out readme
 
 # The shipped problems are whole.
 for problem in "$source"/problems/*.yaml; do
-    expect 0 check "$problem" --threads 1
+    expect 0 check "$problem" --threads 1 --set points=512
 done

@@ -308,6 +308,7 @@ static sg_status read_file(const char *path, uint8_t **bytes, size_t *count, cha
     if (status == SG_OK)
         return SG_OK;
     free(*bytes);
+    *bytes = NULL;
     return sg_image_message(status, message, size, "%s: %s", path, sg_status_text(status));
 }
 

@@ -115,6 +115,7 @@ void sg_dnn_run(sg_dnn *dnn, size_t units, sg_unit_function *function, void *con
     size_t chunk = units / (8 * (size_t)dnn->threads);
     if (chunk == 0)
         chunk = 1;
+    (void)chunk; /* a compiler without OpenMP does not see its use */
 #pragma omp parallel for schedule(dynamic, chunk) num_threads(dnn->threads) if (units > 1)
     for (size_t unit = 0; unit < units; unit++)
         function(context, unit, omp_get_thread_num());
@@ -225,11 +226,14 @@ static sg_status call_run(const sg_dnn *dnn, call *c, void *const *pointers, voi
     dnnl_exec_arg_t arguments[MAX_OPERANDS + 1];
     dnnl_status_t status = dnnl_success;
     int count = c->count;
+    /* Callers give as many pointers as the call has operands, which the analyzer cannot see. */
     for (int i = 0; i < c->count && status == dnnl_success; i++) {
         operand *o = &c->operands[i];
+        // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign)
         void *own = o->reorder ? (char *)work + o->offset : pointers[i];
         status = dnnl_memory_set_data_handle(o->memory, own);
         if (status == dnnl_success && o->reorder)
+            // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage)
             status = dnnl_memory_set_data_handle(o->given, pointers[i]);
         if (status == dnnl_success && o->reorder && !o->output)
             status = run_reorder(dnn, o);

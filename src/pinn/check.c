@@ -295,7 +295,7 @@ sg_status sg_problem_check(sg_problem *problem, sg_check *check)
     for (int k = 0; k < problem->set_count && status == SG_OK; k++)
         status = examine(problem, k, size, check);
     check->passed = status == SG_OK;
-    for (size_t i = 0; i < check->count; i++)
+    for (size_t i = 0; check->rows && i < check->count; i++)
         check->passed &= check->rows[i].passed;
     if (status != SG_OK)
         sg_check_release(problem, check);

@@ -64,9 +64,11 @@ static void classify(collapse *c, const sg_expr *roots, size_t count)
     }
     for (size_t i = 0; i < count; i++)
         c->top[roots[i]] = 1;
-    for (sg_expr i = 0; i < c->count; i++)
-        if (c->top[i] && pure_second(graph, i) >= 0)
-            c->alone |= 1u << pure_second(graph, i);
+    for (sg_expr i = 0; i < c->count; i++) {
+        int pure = pure_second(graph, i);
+        if (c->top[i] && pure >= 0)
+            c->alone |= 1u << pure;
+    }
 }
 
 /* The terms of the sum at `top`, into `terms` and `coefficients`. */

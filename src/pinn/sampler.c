@@ -2,6 +2,7 @@
 #include "pinn/sampler.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/random.h"
 
@@ -21,8 +22,9 @@ static int64_t floor_share(const sg_point_set *set, int64_t items, int face, dou
 /* Items of each face: largest remainders, then one for those that have none. */
 static void divide(const sg_point_set *set, int64_t items, int64_t counts[SG_MOST_FACES])
 {
-    double rests[SG_MOST_FACES];
+    double rests[SG_MOST_FACES] = {0};
     int64_t left = items;
+    memset(counts, 0, SG_MOST_FACES * sizeof *counts);
     for (int i = 0; i < set->face_count; i++) {
         counts[i] = floor_share(set, items, i, &rests[i]);
         left -= counts[i];
