@@ -1,0 +1,104 @@
+/* An image task: what a task file says about data, network and training, checked.
+ *
+ * A task file is told from a problem file by its key `data`. Both are read by the same code from
+ * tables of the same shape; the training options are the same rows. docs/images.md lists them. */
+#ifndef SG_TASK_TASK_H
+#define SG_TASK_TASK_H
+
+#include "pinn/settings.h"
+#include "stablegrad/graph.h"
+#include "stablegrad/images.h"
+
+enum { SG_MOST_DATA_FILES = 64 };
+
+typedef enum sg_data_kind { SG_DATA_CIFAR10, SG_DATA_CIFAR100, SG_DATA_FOLDER } sg_data_kind;
+
+/* Paths as they will be opened: absolute. */
+typedef struct sg_paths {
+    int count;
+    const char *values[SG_MOST_DATA_FILES];
+} sg_paths;
+
+typedef struct sg_data_settings {
+    int kind;               /* sg_data_kind */
+    sg_paths train, test;   /* of a folder: one each */
+    int64_t size;           /* px of the square input */
+    bool augment;           /* random resized crops of the training images; evaluation never */
+    double area[2], aspect; /* of the crops */
+    bool flip;
+    double zoom; /* of evaluation */
+    double mean[3], std[3];
+    int64_t workers, ahead;
+    int64_t test_images; /* evaluated each time; 0: all */
+} sg_data_settings;
+
+/* Whether weights are calibrated after drawing them. */
+typedef enum sg_calibration {
+    SG_CALIBRATE_AUTO, /* when there is no norm */
+    SG_CALIBRATE_YES,
+    SG_CALIBRATE_NO
+} sg_calibration;
+
+typedef struct sg_model_settings {
+    int model; /* index of sg_model_name */
+    int norm;  /* sg_norm */
+    bool bias;
+    double dropout, drop_path; /* < 0: the model's own */
+    sg_widths hidden;          /* of the mlp */
+    int activation;            /* sg_act, of the mlp */
+    int init;                  /* sg_init */
+    double gain;               /* 0: the activation's own */
+    int calibrate;             /* sg_calibration */
+    int precision;             /* sg_precision */
+} sg_model_settings;
+
+typedef struct sg_task_settings {
+    const char *name, *title;
+    sg_data_settings data;
+    sg_model_settings network;
+    sg_training_settings training; /* steps 0: as many as `epochs` have */
+    int64_t epochs, batch, observe_every;
+    double smoothing;
+} sg_task_settings;
+
+typedef struct sg_task {
+    sg_allocator allocator;
+    sg_arena arena;
+    sg_source *sources; /* the file, then each override */
+    sg_yaml *root;
+    sg_graph *graph; /* of constant expressions, as 5/3 */
+    sg_names names;
+    sg_task_settings settings;
+} sg_task;
+
+/* Whether the text is an image task: a mapping with the key `data`. A text that cannot be read is
+ * not. */
+bool sg_task_recognise(const char *text, size_t size, const sg_allocator *allocator);
+
+/* As sg_problem_read and sg_problem_load. A path in the file is relative to the file's folder, one
+ * in an override to the current folder. Whether data are there is for opening them to say. */
+SG_CHECKED sg_status sg_task_read(sg_task **task, const char *name, const char *text, size_t size,
+                                  const char *const *overrides, size_t override_count,
+                                  const sg_allocator *allocator, sg_diagnostic *diagnostic);
+SG_CHECKED sg_status sg_task_load(sg_task **task, const char *path, const char *const *overrides,
+                                  size_t override_count, const sg_allocator *allocator,
+                                  sg_diagnostic *diagnostic);
+void sg_task_destroy(sg_task *task); /* NULL is allowed */
+
+/* The whole task as text with every option and absolute paths: reading it gives the same task.
+ * Release with sg_release and the task's allocator. */
+SG_CHECKED sg_status sg_task_write(const sg_task *task, char **text);
+
+/* ---- What the rooms below need --------------------------------------------------------------- */
+
+sg_image_view sg_task_view(const sg_task *task, bool training);
+sg_model_options sg_task_model(const sg_task *task, int classes);
+sg_init_config sg_task_init(const sg_task *task);
+bool sg_task_calibrates(const sg_task *task);
+
+/* The scaler's and the optimizer's, for a run of `steps`; `terms` (SG_MOST_PIECES + 2) receives the
+ * schedule and must outlive the call that uses the configuration. */
+sg_scale_config sg_task_scale(const sg_task *task, uint64_t steps);
+sg_optim_config sg_task_optim(const sg_task *task, uint64_t steps, sg_schedule_term *terms);
+
+#endif
