@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "support/support.h"
+#include "train/pinn_subject.h"
 #include "train/quantities.h"
 #include "train/train.h"
 
@@ -114,8 +115,9 @@ static sg_status run(const char *folder, const char *const *sets, size_t count, 
     sg_pool *pool;
     sg_problem *problem = read_problem(sets, count);
     assert_ok(sg_pool_create(&pool, threads, NULL));
-    sg_train_config config = {.problem = problem,
-                              .pool = pool,
+    sg_subject *subject;
+    assert_ok(sg_pinn_subject_create(&subject, problem, pool, SG_ISA_AUTO, NULL, message));
+    sg_train_config config = {.subject = subject,
                               .folder = folder,
                               .resume = resume,
                               .variant = "train",
@@ -125,6 +127,7 @@ static sg_status run(const char *folder, const char *const *sets, size_t count, 
                               .events = {w, on_step, on_evaluation, on_note},
                               .stop = &w->stop};
     sg_status status = sg_train(&config, result, message, NULL);
+    sg_subject_destroy(subject);
     sg_pool_destroy(pool);
     sg_problem_destroy(problem);
     return status;

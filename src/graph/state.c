@@ -2,13 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/safetensors.h"
 #include "graph/internal.h"
+#include "graph/state.h"
 
 static const char counter_suffix[] = "num_batches_tracked";
 
 /* Every tensor of the state dict: parameters, running statistics, and PyTorch's counter of batches
- * beside each running mean. `names` owns the counters' names. */
+ * beside each running mean, and room for one more. `names` owns the counters' names. */
 typedef struct listing {
     sg_tensor *tensors;
     char (*names)[160];
@@ -36,7 +36,7 @@ static sg_status open_listing(const sg_net *graph, listing *list)
     size_t running = (size_t)graph->running_count, params = (size_t)graph->param_count;
     list->count = 0;
     list->batches = (int64_t)graph->batches;
-    list->tensors = sg_allocate(&graph->allocator, params + 2 * running, sizeof *list->tensors);
+    list->tensors = sg_allocate(&graph->allocator, params + 2 * running + 1, sizeof *list->tensors);
     list->names = sg_allocate(&graph->allocator, running, sizeof *list->names);
     if (!list->tensors || !list->names)
         return SG_ERROR_MEMORY;
@@ -59,27 +59,36 @@ static sg_status open_listing(const sg_net *graph, listing *list)
     return SG_OK;
 }
 
-sg_status sg_net_save(sg_net *graph, const char *path, const char *const (*notes)[2],
-                      size_t note_count)
+sg_status sg_net_write(sg_net *graph, const char *path, const sg_tensor_note *notes,
+                       size_t note_count, const sg_tensor *more)
 {
     if (!graph->compiled)
         return SG_ERROR_ORDER;
-    if (!path || (note_count && !notes))
-        return sg_net_fail(graph, SG_ERROR_ARGUMENT, "no path, or no notes");
     listing list;
     char message[200] = "out of memory";
-    sg_tensor_note *pairs = sg_allocate(&graph->allocator, note_count, sizeof *pairs);
     sg_status status = open_listing(graph, &list);
-    if (!pairs)
-        status = SG_ERROR_MEMORY;
-    for (size_t i = 0; i < note_count && pairs; i++)
-        pairs[i] = (sg_tensor_note){notes[i][0], notes[i][1]};
+    if (status == SG_OK && more)
+        list.tensors[list.count++] = *more;
     if (status == SG_OK)
-        status = sg_safetensors_write(path, list.tensors, list.count, pairs, note_count, message,
+        status = sg_safetensors_write(path, list.tensors, list.count, notes, note_count, message,
                                       sizeof message);
-    sg_release(&graph->allocator, pairs);
     close_listing(graph, &list);
     return status == SG_OK ? SG_OK : sg_net_fail(graph, status, "%s", message);
+}
+
+sg_status sg_net_save(sg_net *graph, const char *path, const char *const (*notes)[2],
+                      size_t note_count)
+{
+    if (!path || (note_count && !notes))
+        return sg_net_fail(graph, SG_ERROR_ARGUMENT, "no path, or no notes");
+    sg_tensor_note *pairs = sg_allocate(&graph->allocator, note_count, sizeof *pairs);
+    if (!pairs)
+        return sg_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
+    for (size_t i = 0; i < note_count; i++)
+        pairs[i] = (sg_tensor_note){notes[i][0], notes[i][1]};
+    sg_status status = sg_net_write(graph, path, pairs, note_count, NULL);
+    sg_release(&graph->allocator, pairs);
+    return status;
 }
 
 static bool same_shape(const sg_tensor *a, const sg_tensor *b)
@@ -128,6 +137,22 @@ static void copy_file(sg_net *graph, const listing *list, const sg_safetensors *
     }
 }
 
+sg_status sg_net_read(sg_net *graph, const sg_safetensors *file, bool strict)
+{
+    if (!graph->compiled)
+        return SG_ERROR_ORDER;
+    listing list;
+    sg_status status = open_listing(graph, &list);
+    if (status != SG_OK)
+        status = sg_net_fail(graph, status, "out of memory");
+    else
+        status = check_file(graph, &list, file, strict);
+    if (status == SG_OK)
+        copy_file(graph, &list, file);
+    close_listing(graph, &list);
+    return status;
+}
+
 sg_status sg_net_load(sg_net *graph, const char *path, bool strict)
 {
     if (!graph->compiled)
@@ -139,15 +164,7 @@ sg_status sg_net_load(sg_net *graph, const char *path, bool strict)
     sg_status status = sg_safetensors_open(&file, path, &graph->allocator, message, sizeof message);
     if (status != SG_OK)
         return sg_net_fail(graph, status, "%s", message);
-    listing list;
-    status = open_listing(graph, &list);
-    if (status != SG_OK)
-        status = sg_net_fail(graph, status, "out of memory");
-    else
-        status = check_file(graph, &list, file, strict);
-    if (status == SG_OK)
-        copy_file(graph, &list, file);
-    close_listing(graph, &list);
+    status = sg_net_read(graph, file, strict);
     sg_safetensors_close(file);
     return status;
 }

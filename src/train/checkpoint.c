@@ -1,19 +1,15 @@
 /* Checkpoints: see checkpoint.h. */
 #include "train/checkpoint.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/params.h"
 #include "base/safetensors.h"
+#include "train/progress.h"
 
-enum { NAME_SIZE = 40, NOTES = 9, NOTE_SIZE = 32 };
-
-static const char *const state_name = "optimizer.state";
+enum { NAME_SIZE = 40 };
 
 /* Tensors over the network's own memory; `names` holds their texts. */
 typedef struct tensor_list {
@@ -80,61 +76,6 @@ sg_status sg_weights_save(const char *path, const sg_jet_network *network,
     return status;
 }
 
-/* ---- Notes: numbers as text --------------------------------------------------------------- */
-
-typedef struct note_list {
-    sg_tensor_note notes[NOTES];
-    char texts[NOTES][NOTE_SIZE];
-} note_list;
-
-static const char *const note_keys[NOTES] = {
-    "format",           "step",      "steps_scaled", "steps_inactive", "steps_no_reference",
-    "steps_not_finite", "best_step", "best",         "seconds"};
-
-static void write_notes(note_list *list, const sg_progress *p)
-{
-    const uint64_t numbers[] = {p->step,        p->counters[0], p->counters[1],
-                                p->counters[2], p->counters[3], p->best_step};
-    snprintf(list->texts[0], NOTE_SIZE, "stablegrad checkpoint 1");
-    for (size_t i = 0; i < 6; i++)
-        snprintf(list->texts[i + 1], NOTE_SIZE, "%" PRIu64, numbers[i]);
-    snprintf(list->texts[7], NOTE_SIZE, "%.17g", p->best);
-    snprintf(list->texts[8], NOTE_SIZE, "%.17g", p->seconds);
-    for (size_t i = 0; i < NOTES; i++)
-        list->notes[i] = (sg_tensor_note){note_keys[i], list->texts[i]};
-}
-
-static bool read_whole(const sg_safetensors *file, const char *key, uint64_t *value)
-{
-    const char *text = sg_safetensors_note(file, key);
-    char *end;
-    if (!text || text[0] < '0' || text[0] > '9')
-        return false;
-    *value = strtoull(text, &end, 10);
-    return *end == '\0';
-}
-
-static bool read_real(const sg_safetensors *file, const char *key, double *value)
-{
-    const char *text = sg_safetensors_note(file, key);
-    char *end;
-    if (!text || !text[0])
-        return false;
-    *value = strtod(text, &end);
-    return *end == '\0';
-}
-
-static bool read_notes(const sg_safetensors *file, sg_progress *p)
-{
-    uint64_t *numbers[] = {&p->step,        &p->counters[0], &p->counters[1],
-                           &p->counters[2], &p->counters[3], &p->best_step};
-    for (size_t i = 0; i < 6; i++)
-        if (!read_whole(file, note_keys[i + 1], numbers[i]))
-            return false;
-    return read_real(file, "best", &p->best) && read_real(file, "seconds", &p->seconds) &&
-           !isnan(p->best) && isfinite(p->seconds);
-}
-
 sg_status sg_checkpoint_save(const char *path, const sg_jet_network *network, const sg_optim *optim,
                              const sg_progress *progress, const sg_allocator *given,
                              sg_message *message)
@@ -146,11 +87,11 @@ sg_status sg_checkpoint_save(const char *path, const sg_jet_network *network, co
     size_t size;
     const void *state = sg_optim_state(optim, &size);
     list.tensors[list.count++] = (sg_tensor){
-        .name = state_name, .type = SG_TENSOR_U8, .rank = 1, .shape = {size}, .data = state};
-    note_list notes;
-    write_notes(&notes, progress);
-    sg_status status = sg_safetensors_write(path, list.tensors, list.count, notes.notes, NOTES,
-                                            message->text, sizeof message->text);
+        .name = SG_STATE_TENSOR, .type = SG_TENSOR_U8, .rank = 1, .shape = {size}, .data = state};
+    sg_progress_notes notes;
+    sg_progress_write(&notes, progress);
+    sg_status status = sg_safetensors_write(path, list.tensors, list.count, notes.notes,
+                                            SG_PROGRESS_NOTES, message->text, sizeof message->text);
     release_list(&list, &allocator);
     return status;
 }
@@ -232,9 +173,9 @@ static sg_status read_checkpoint(const sg_safetensors *file, const char *path,
                                  sg_jet_network *network, sg_optim *optim, sg_progress *progress,
                                  const sg_allocator *allocator, sg_message *message)
 {
-    const sg_tensor *state = sg_safetensors_find(file, state_name);
+    const sg_tensor *state = sg_safetensors_find(file, SG_STATE_TENSOR);
     sg_progress read;
-    if (!state || state->type != SG_TENSOR_U8 || !read_notes(file, &read)) {
+    if (!state || state->type != SG_TENSOR_U8 || !sg_progress_read(file, &read)) {
         sg_message_set(message, "%s is not a checkpoint that can be resumed", path);
         return SG_ERROR_FORMAT;
     }

@@ -6,16 +6,7 @@
 #include "stablegrad/jet.h"
 #include "stablegrad/optim.h"
 #include "stablegrad/scale.h"
-#include "train/run_folder.h"
-
-/* What a checkpoint remembers beside weights and optimizer. */
-typedef struct sg_progress {
-    uint64_t step;        /* steps taken or skipped */
-    uint64_t counters[4]; /* of the scaler, by sg_outcome */
-    double best;          /* the lowest error or validation loss so far; INFINITY: none yet */
-    uint64_t best_step;
-    double seconds; /* of training so far */
-} sg_progress;
+#include "train/subject.h"
 
 /* Weights only: layers.N.weight (out, in), layers.N.bias (out), in the network's type. */
 SG_CHECKED sg_status sg_weights_save(const char *path, const sg_jet_network *network,

@@ -13,6 +13,12 @@ json_t *sg_json_number(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+void sg_json_text(json_t *object, const char *key, const char *text)
+{
+    json_t *string = json_string(text ? text : "");
+    json_object_set_new(object, key, string ? string : json_string(""));
+}
+
 static sg_status failed(sg_message *message, const char *path)
 {
     sg_message_set(message, "cannot write %s: %s", path, strerror(errno));
@@ -114,6 +120,31 @@ static json_t *layers_array(const sg_scale_report *scale)
     return array;
 }
 
+static json_t *activations_array(const sg_image_metrics *images)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < images->activation_count; i++) {
+        const sg_layer_value *layer = &images->activations[i];
+        json_t *object = json_object();
+        json_object_set_new(object, "name", json_string(layer->name));
+        json_object_set_new(object, "mean", sg_json_number(layer->mean));
+        json_object_set_new(object, "std", sg_json_number(layer->std));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+static void add_images(json_t *object, const sg_image_metrics *images)
+{
+    json_object_set_new(object, "epoch", sg_json_number(images->epoch));
+    json_object_set_new(object, "top1", sg_json_number(images->top1));
+    json_object_set_new(object, "top5", sg_json_number(images->top5));
+    json_object_set_new(object, "images_per_second", sg_json_number(images->images_per_second));
+    json_object_set_new(object, "waited", sg_json_number(images->waited));
+    if (images->activation_count > 0)
+        json_object_set_new(object, "activations", activations_array(images));
+}
+
 sg_status sg_metrics_step(sg_metrics *metrics, const sg_step_metrics *step, sg_message *message)
 {
     json_t *object = json_object();
@@ -127,6 +158,8 @@ sg_status sg_metrics_step(sg_metrics *metrics, const sg_step_metrics *step, sg_m
     json_object_set_new(object, "ratio_raw", sg_json_number(step->scale->ratio_raw));
     json_object_set_new(object, "ratio_scaled", sg_json_number(step->scale->ratio_scaled));
     json_object_set_new(object, "skipped", json_integer((json_int_t)step->skipped));
+    if (step->images)
+        add_images(object, step->images);
     json_object_set_new(object, "layers", layers_array(step->scale));
     return write_line(metrics, object, message);
 }
@@ -148,8 +181,15 @@ sg_status sg_metrics_evaluation(sg_metrics *metrics, const sg_evaluation_metrics
 {
     json_t *object = json_object(), *validation = json_object();
     json_object_set_new(validation, "loss", sg_json_number(evaluation->loss));
-    json_object_set_new(validation, "terms",
-                        terms_object(evaluation->terms, evaluation->term_count));
+    if (evaluation->term_count > 0)
+        json_object_set_new(validation, "terms",
+                            terms_object(evaluation->terms, evaluation->term_count));
+    if (evaluation->images > 0) {
+        json_object_set_new(validation, "top1", sg_json_number(evaluation->top1));
+        json_object_set_new(validation, "top5", sg_json_number(evaluation->top5));
+        json_object_set_new(validation, "images", json_integer((json_int_t)evaluation->images));
+        json_object_set_new(object, "epoch", sg_json_number(evaluation->epoch));
+    }
     json_object_set_new(object, "step", json_integer((json_int_t)evaluation->step));
     json_object_set_new(object, "seconds", sg_json_number(evaluation->seconds));
     json_object_set_new(object, "validation", validation);

@@ -18,6 +18,22 @@ typedef struct sg_term_value {
     double value;
 } sg_term_value;
 
+/* The output of one layer of a network on images. */
+typedef struct sg_layer_value {
+    const char *name;
+    double mean, std;
+} sg_layer_value;
+
+/* What a step on images tells beside the rest; shares and sums since the last written line. */
+typedef struct sg_image_metrics {
+    double epoch;      /* epochs done */
+    double top1, top5; /* shares of the training images */
+    double images_per_second;
+    double waited;                     /* seconds that the loader held up the step */
+    const sg_layer_value *activations; /* in the order of the forward pass; none: not looked at */
+    size_t activation_count;
+} sg_image_metrics;
+
 /* A training step. */
 typedef struct sg_step_metrics {
     uint64_t step; /* steps taken, this one included */
@@ -25,6 +41,8 @@ typedef struct sg_step_metrics {
     const sg_term_value *terms;
     size_t term_count;
     const sg_scale_report *scale;
+    const sg_image_metrics *images; /* NULL for a PDE */
+    const char *note;               /* a sentence for the user, or NULL */
     uint64_t skipped;
 } sg_step_metrics;
 
@@ -42,6 +60,10 @@ typedef struct sg_evaluation_metrics {
     size_t term_count;
     const sg_field_error *errors; /* without a reference there are none */
     size_t error_count;
+    uint64_t images; /* on a network on images: how many, and */
+    double epoch, top1, top5;
+    double score;     /* the best weights are those of the lowest */
+    const char *note; /* a sentence for the user, or NULL */
 } sg_evaluation_metrics;
 
 typedef struct sg_metrics {
@@ -63,6 +85,9 @@ SG_CHECKED sg_status sg_metrics_evaluation(sg_metrics *metrics,
 
 /* A JSON number, or null when the value is not finite. */
 json_t *sg_json_number(double value);
+
+/* Sets a text; one that is not UTF-8 (a command line may be anything) is left empty. */
+void sg_json_text(json_t *object, const char *key, const char *text);
 
 /* Writes `object` to folder/name, whole or not at all, and releases it. */
 SG_CHECKED sg_status sg_json_write(const char *folder, const char *name, json_t *object,

@@ -6,16 +6,12 @@
 
 typedef struct sg_run_record {
     const sg_train_config *config;
-    const sg_trainer *trainer;
     const char *state; /* "running", "complete", "interrupted", "failed" */
     const char *reason;
     const char *started; /* UTC */
     double seconds;
     uint64_t steps_done;
 } sg_run_record;
-
-/* "6 x 64 tanh", or "64-32-16 tanh", cut to `size`. */
-void sg_describe_network(const sg_network_settings *network, char *text, size_t size);
 
 SG_CHECKED sg_status sg_record_write(const sg_run_record *record, sg_message *message);
 

@@ -9,8 +9,6 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "train/errors.h"
-#include "train/field.h"
 #include "train/record.h"
 
 /* Everything a run carries along. */
@@ -19,8 +17,7 @@ typedef struct run {
     const sg_allocator *allocator;
     sg_train_result *result;
     sg_message *message;
-    sg_trainer *trainer;
-    sg_errors *errors; /* NULL without a reference */
+    sg_subject *subject;
     sg_metrics metrics;
     sg_progress progress;
     double began;          /* seconds on the clock */
@@ -41,11 +38,6 @@ static double seconds_now(void)
 static double seconds_trained(const run *r)
 {
     return r->seconds_before + seconds_now() - r->began;
-}
-
-static const sg_training_settings *settings(const run *r)
-{
-    return &r->config->problem->settings.training;
 }
 
 __attribute__((format(printf, 2, 3))) static void tell(const run *r, const char *format, ...)
@@ -75,14 +67,13 @@ static sg_status save_checkpoint(run *r)
     sg_status status = path_of(r, "last.safetensors", path);
     if (status != SG_OK)
         return status;
-    const sg_scale_report *report = sg_scaler_report(sg_trainer_scaler(r->trainer));
+    const sg_scale_report *report = sg_scaler_report(r->subject->scaler);
     r->progress.counters[SG_STEP_SCALED] = report->steps_scaled;
     r->progress.counters[SG_STEP_INACTIVE] = report->steps_inactive;
     r->progress.counters[SG_STEP_NO_REFERENCE] = report->steps_no_reference;
     r->progress.counters[SG_STEP_NOT_FINITE] = report->steps_not_finite;
     r->progress.seconds = seconds_trained(r);
-    return sg_checkpoint_save(path, sg_trainer_network(r->trainer), sg_trainer_optim(r->trainer),
-                              &r->progress, r->allocator, r->message);
+    return r->subject->type->save(r->subject, path, &r->progress, r->message);
 }
 
 static sg_status save_weights(run *r, const char *name)
@@ -91,7 +82,7 @@ static sg_status save_weights(run *r, const char *name)
     sg_status status = path_of(r, name, path);
     if (status != SG_OK)
         return status;
-    return sg_weights_save(path, sg_trainer_network(r->trainer), r->allocator, r->message);
+    return r->subject->type->save_weights(r->subject, path, r->message);
 }
 
 static sg_status write_problem(run *r)
@@ -101,21 +92,20 @@ static sg_status write_problem(run *r)
     sg_status status = path_of(r, "problem.yaml", path);
     if (status != SG_OK)
         return status;
-    status = sg_problem_write(r->config->problem, &text);
+    status = r->subject->type->write(r->subject, &text);
     if (status != SG_OK) {
         sg_message_set(r->message, "the problem cannot be written: %s", sg_status_text(status));
         return status;
     }
     status = sg_file_write(path, text, strlen(text), r->allocator, r->message->text,
                            sizeof r->message->text);
-    sg_release(&r->config->problem->allocator, text);
+    sg_release(&r->subject->allocator, text);
     return status;
 }
 
 static sg_status write_record(run *r, const char *state, const char *reason)
 {
     sg_run_record record = {.config = r->config,
-                            .trainer = r->trainer,
                             .state = state,
                             .reason = reason,
                             .started = r->started,
@@ -126,19 +116,13 @@ static sg_status write_record(run *r, const char *state, const char *reason)
 
 /* ---- Events ------------------------------------------------------------------------------- */
 
-static sg_status log_step(run *r, const sg_step_result *step, bool write)
+static sg_status log_step(run *r, const sg_step_metrics *metrics, bool write)
 {
-    sg_step_metrics metrics = {.step = step->step,
-                               .seconds = seconds_trained(r),
-                               .rate = step->info.rate,
-                               .loss = step->loss,
-                               .terms = step->terms,
-                               .term_count = step->term_count,
-                               .scale = step->scale,
-                               .skipped = sg_optim_skipped(sg_trainer_optim(r->trainer))};
     if (r->config->events.step)
-        r->config->events.step(r->config->events.context, &metrics);
-    return write ? sg_metrics_step(&r->metrics, &metrics, r->message) : SG_OK;
+        r->config->events.step(r->config->events.context, metrics);
+    if (metrics->note)
+        tell(r, "%s", metrics->note);
+    return write ? sg_metrics_step(&r->metrics, metrics, r->message) : SG_OK;
 }
 
 static sg_status keep_best(run *r, double value)
@@ -150,60 +134,50 @@ static sg_status keep_best(run *r, double value)
     return save_weights(r, "best.safetensors");
 }
 
+/* What the caller is told of an evaluation. */
+static void keep_result(sg_train_result *result, const sg_evaluation_metrics *metrics)
+{
+    result->evaluated = true;
+    result->validation_loss = metrics->loss;
+    result->has_error = metrics->error_count > 0;
+    if (result->has_error) {
+        result->relative_l2 = metrics->errors[metrics->error_count - 1].relative_l2;
+        result->largest = metrics->errors[metrics->error_count - 1].largest;
+    }
+    result->images = metrics->images;
+    result->top1 = metrics->top1;
+    result->top5 = metrics->top5;
+}
+
 static sg_status evaluate(run *r)
 {
     sg_evaluation_metrics metrics = {.step = r->progress.step};
-    if (r->errors) {
-        sg_status status =
-            sg_errors_measure(r->errors, sg_trainer_network(r->trainer), r->config->pool);
-        if (status != SG_OK) {
-            sg_message_set(r->message, "evaluation failed: %s", sg_status_text(status));
-            return status;
-        }
-        metrics.errors = r->errors->fields;
-        metrics.error_count = r->errors->field_count;
-        r->result->has_error = true;
-        r->result->relative_l2 = metrics.errors[metrics.error_count - 1].relative_l2;
-        r->result->largest = metrics.errors[metrics.error_count - 1].largest;
-    }
-    metrics.loss = sg_trainer_validate(r->trainer, &metrics.terms, &metrics.term_count);
+    sg_status status = r->subject->type->evaluate(r->subject, &metrics, r->message);
+    if (status != SG_OK)
+        return status;
     metrics.seconds = seconds_trained(r);
-    r->result->evaluated = true;
-    r->result->validation_loss = metrics.loss;
+    keep_result(r->result, &metrics);
     r->evaluated_step = r->progress.step;
     if (r->config->events.evaluation)
         r->config->events.evaluation(r->config->events.context, &metrics);
-    sg_status status = sg_metrics_evaluation(&r->metrics, &metrics, r->message);
-    return status == SG_OK ? keep_best(r, r->errors ? r->result->relative_l2 : metrics.loss)
-                           : status;
-}
-
-/* Which term and which layer went wrong, for the message. */
-static void describe_trouble(const sg_step_result *step, char *text, size_t size)
-{
-    const sg_term_value *worst = NULL;
-    for (size_t i = 0; i < step->term_count; i++)
-        if (!worst || !isfinite(step->terms[i].value) || step->terms[i].value > worst->value) {
-            worst = &step->terms[i];
-            if (!isfinite(worst->value))
-                break;
-        }
-    const char *layer = "the output";
-    for (size_t b = 0; b < step->scale->block_count; b++)
-        if (!step->scale->blocks[b].finite) {
-            layer = step->scale->blocks[b].name;
-            break;
-        }
-    snprintf(text, size, "the gradient of %s is not finite (loss term '%s' is %.1e)", layer,
-             worst ? worst->name : "none", worst ? worst->value : 0.0);
+    if (metrics.note)
+        tell(r, "%s", metrics.note);
+    status = sg_metrics_evaluation(&r->metrics, &metrics, r->message);
+    if (status == SG_OK)
+        status = keep_best(r, metrics.score);
+    if (metrics.images > 0) { /* the score of images is their share that is missed */
+        r->result->best_top1 = 1 - r->progress.best;
+        r->result->best_step = r->progress.best_step;
+    }
+    return status;
 }
 
 /* A step that was not taken. The weights are those of the last good step: they are saved when
  * trouble begins, so that nothing is lost if it does not end. */
-static sg_status handle_skip(run *r, const sg_step_result *step)
+static sg_status handle_skip(run *r, const sg_step_metrics *step)
 {
     char trouble[300];
-    describe_trouble(step, trouble, sizeof trouble);
+    r->subject->type->trouble(r->subject, step, trouble, sizeof trouble);
     r->skipped_in_row++;
     tell(r, "step %llu: %s; step skipped, %llu of at most %d in a row",
          (unsigned long long)step->step, trouble, (unsigned long long)r->skipped_in_row,
@@ -215,40 +189,42 @@ static sg_status handle_skip(run *r, const sg_step_result *step)
     r->result->end = SG_TRAIN_FAILED;
     sg_message_set(
         r->message,
-        "step %llu: %d steps skipped in a row. Stopped. Last good checkpoint: step %llu. "
-        "Often helps: a smaller rate, network.precision=double, or another look at the "
-        "term named above.",
-        (unsigned long long)step->step, SG_MOST_SKIPPED, (unsigned long long)r->good_step);
+        "step %llu: %d steps skipped in a row. Stopped. Last good checkpoint: step %llu. %s",
+        (unsigned long long)step->step, SG_MOST_SKIPPED, (unsigned long long)r->good_step,
+        r->subject->type->advice);
     return SG_OK;
 }
 
 /* ---- The loop ----------------------------------------------------------------------------- */
 
-static bool due(uint64_t step, int64_t every)
+static bool due(uint64_t step, uint64_t every)
 {
-    return every > 0 && step % (uint64_t)every == 0;
+    return every > 0 && step % every == 0;
 }
 
 static sg_status one_step(run *r)
 {
-    sg_step_result step;
-    sg_status status = sg_trainer_step(r->trainer, &step);
-    if (status != SG_OK) {
-        sg_message_set(r->message, "step %llu: %s", (unsigned long long)r->progress.step + 1,
-                       sg_status_text(status));
+    const sg_subject *subject = r->subject;
+    sg_step_metrics step;
+    sg_step_info info;
+    uint64_t number = r->progress.step + 1;
+    bool last = number == subject->steps;
+    bool write = last || number == 1 || due(number, subject->log_every);
+    sg_status status = subject->type->step(r->subject, &step, &info, &write, r->message);
+    if (status != SG_OK)
         return status;
-    }
-    bool last = step.step == (uint64_t)settings(r)->steps;
+    step.seconds = seconds_trained(r);
+    step.skipped = sg_optim_skipped(subject->optim);
     r->progress.step = step.step;
     r->result->loss = step.loss;
-    status = log_step(r, &step, last || step.step == 1 || due(step.step, settings(r)->log_every));
-    if (status == SG_OK && step.info.skipped)
+    status = log_step(r, &step, write);
+    if (status == SG_OK && info.skipped)
         return handle_skip(r, &step);
     r->skipped_in_row = 0;
     r->good_step = step.step;
-    if (status == SG_OK && !last && due(step.step, settings(r)->evaluate_every))
+    if (status == SG_OK && !last && due(step.step, subject->evaluate_every))
         status = evaluate(r);
-    if (status == SG_OK && !last && due(step.step, settings(r)->checkpoint_every))
+    if (status == SG_OK && !last && due(step.step, subject->checkpoint_every))
         status = save_checkpoint(r);
     return status;
 }
@@ -258,7 +234,7 @@ static sg_status loop(run *r)
     sg_status status = SG_OK;
     r->result->end = SG_TRAIN_COMPLETE;
     while (status == SG_OK && r->result->end == SG_TRAIN_COMPLETE &&
-           r->progress.step < (uint64_t)settings(r)->steps) {
+           r->progress.step < r->subject->steps) {
         if (r->config->stop && *r->config->stop) {
             r->result->end = SG_TRAIN_INTERRUPTED;
             return SG_OK;
@@ -280,9 +256,7 @@ static sg_status finish(run *r)
         if (status == SG_OK)
             status = save_weights(r, "weights.safetensors");
         if (status == SG_OK)
-            status = sg_field_write(r->config->folder, r->config->problem,
-                                    sg_trainer_network(r->trainer), r->config->pool, r->allocator,
-                                    r->message);
+            status = r->subject->type->finish(r->subject, r->config->folder, r->message);
     }
     r->result->steps = r->progress.step;
     r->result->seconds = seconds_now() - r->began;
@@ -308,12 +282,10 @@ static sg_status restore(run *r)
     char path[SG_PATH_SIZE];
     sg_status status = path_of(r, "last.safetensors", path);
     if (status == SG_OK)
-        status =
-            sg_checkpoint_load(path, sg_trainer_network(r->trainer), sg_trainer_optim(r->trainer),
-                               &r->progress, r->allocator, r->message);
+        status = r->subject->type->load(r->subject, path, &r->progress, r->message);
     if (status != SG_OK)
         return status;
-    sg_scaler_set_counters(sg_trainer_scaler(r->trainer), r->progress.counters);
+    sg_scaler_set_counters(r->subject->scaler, r->progress.counters);
     r->seconds_before = r->progress.seconds;
     return SG_OK;
 }
@@ -324,16 +296,8 @@ static sg_status start(run *r)
     struct tm utc;
     strftime(r->started, sizeof r->started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     const sg_train_config *config = r->config;
-    sg_status status =
-        sg_trainer_create(&r->trainer, config->problem, config->pool, config->isa, r->allocator);
-    if (status == SG_OK)
-        status = sg_errors_create(&r->errors, config->problem, config->pool, r->allocator);
-    if (status != SG_OK) {
-        sg_message_set(r->message, "the run cannot be set up: %s", sg_status_text(status));
-        return status;
-    }
     r->progress.best = INFINITY;
-    status = config->resume ? restore(r) : SG_OK;
+    sg_status status = config->resume ? restore(r) : SG_OK;
     if (status == SG_OK)
         status = write_problem(r);
     if (status == SG_OK)
@@ -344,11 +308,21 @@ static sg_status start(run *r)
     return status == SG_OK ? write_record(r, "running", "") : status;
 }
 
+void sg_subject_destroy(sg_subject *subject)
+{
+    if (subject)
+        subject->type->destroy(subject);
+}
+
 sg_status sg_train(const sg_train_config *config, sg_train_result *result, sg_message *message,
                    const sg_allocator *given)
 {
     sg_allocator allocator = sg_allocator_or_heap(given);
-    run r = {.config = config, .allocator = &allocator, .result = result, .message = message};
+    run r = {.config = config,
+             .allocator = &allocator,
+             .result = result,
+             .message = message,
+             .subject = config->subject};
     *result = (sg_train_result){0};
     message->text[0] = '\0';
     sg_status status = start(&r);
@@ -357,7 +331,5 @@ sg_status sg_train(const sg_train_config *config, sg_train_result *result, sg_me
     if (status == SG_OK)
         status = finish(&r);
     sg_metrics_close(&r.metrics);
-    sg_errors_destroy(r.errors);
-    sg_trainer_destroy(r.trainer);
     return status;
 }

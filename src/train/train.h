@@ -1,4 +1,4 @@
-/* A run: a trainer with its folder, metrics, checkpoints and field files, from start or resumed.
+/* A run: a subject with its folder, metrics and checkpoints, from start or resumed.
  *
  * Nothing is printed; what happens is told through callbacks. */
 #ifndef SG_TRAIN_TRAIN_H
@@ -6,7 +6,7 @@
 
 #include <signal.h>
 
-#include "train/trainer.h"
+#include "train/subject.h"
 
 /* Steps that may be skipped in a row before the run gives up. */
 enum { SG_MOST_SKIPPED = 20 };
@@ -20,9 +20,7 @@ typedef struct sg_train_events {
 } sg_train_events;
 
 typedef struct sg_train_config {
-    sg_problem *problem;
-    sg_pool *pool;
-    sg_isa isa;
+    sg_subject *subject;
     const char *folder; /* exists; empty, or a run to resume */
     bool resume;
     const char *variant; /* "adamw", "stablegrad": for run.json */
@@ -48,9 +46,13 @@ typedef struct sg_train_result {
     double validation_loss;
     bool has_error;
     double relative_l2, largest; /* of all fields together */
+    uint64_t images;             /* evaluated; 0 for a PDE */
+    double top1, top5;           /* of the last evaluation, and */
+    double best_top1;            /* of the best */
+    uint64_t best_step;
 } sg_train_result;
 
-/* Trains to the problem's number of steps. A status other than SG_OK means that the environment
+/* Trains to the subject's number of steps. A status other than SG_OK means that the environment
  * failed (disk, memory) or the checkpoint cannot be used; `message` says what. */
 SG_CHECKED sg_status sg_train(const sg_train_config *config, sg_train_result *result,
                               sg_message *message, const sg_allocator *allocator);

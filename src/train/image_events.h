@@ -1,0 +1,47 @@
+/* What befalls a network on images: its scale explodes, leaves the finite range, or its output no
+ * longer depends on the image. Each kind is told and recorded once, the first time. */
+#ifndef SG_TRAIN_IMAGE_EVENTS_H
+#define SG_TRAIN_IMAGE_EVENTS_H
+
+#include <jansson.h>
+
+#include "train/image_trainer.h"
+
+typedef enum sg_image_event_kind {
+    SG_EVENT_EXPLODED,   /* the training loss passed 100 times that of guessing */
+    SG_EVENT_NOT_FINITE, /* an output or a gradient left the finite range */
+    SG_EVENT_CONSTANT,   /* every test image got the same class */
+    SG_EVENT_RECOVERED,  /* after one of these: the test loss is below that of guessing */
+    SG_EVENTS
+} sg_image_event_kind;
+
+typedef struct sg_image_event {
+    bool happened;
+    uint64_t step;
+    char layer[160]; /* "" for the last kind */
+    bool backward;   /* SG_EVENT_NOT_FINITE: in the backward pass */
+    double value;    /* std of the layer's output, or the loss */
+    char text[400];  /* the whole as a sentence */
+} sg_image_event;
+
+typedef struct sg_image_events {
+    sg_image_event events[SG_EVENTS];
+} sg_image_events;
+
+/* The loss above which a network has exploded: guessing gives ln(classes). */
+double sg_exploded_loss(int classes);
+
+/* Looks at a step; the new event, or NULL. */
+const sg_image_event *sg_image_events_step(sg_image_events *events, const sg_net *net,
+                                           const sg_image_step *step);
+
+/* Looks at an evaluation. `layers` (count) are the outputs that were observed last. */
+const sg_image_event *sg_image_events_evaluation(sg_image_events *events, uint64_t step,
+                                                 const sg_image_score *score, int classes,
+                                                 const sg_layer_value *layers, size_t count);
+
+/* As an array of objects in the order of their steps, and back; what cannot be read is left out. */
+json_t *sg_image_events_json(const sg_image_events *events);
+void sg_image_events_read(sg_image_events *events, const json_t *array);
+
+#endif

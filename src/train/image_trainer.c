@@ -1,0 +1,410 @@
+/* A network being trained on images: see image_trainer.h. */
+#include "train/image_trainer.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+/* A data set with the loader that hands out its batches. */
+typedef struct source {
+    sg_dataset *set;
+    sg_loader *loader;
+} source;
+
+struct sg_image_trainer {
+    sg_allocator allocator;
+    const sg_task *task;
+    sg_pool *pool;
+    sg_isa isa;
+    source train, test;
+    sg_net *net;
+    sg_scaler *scaler;
+    sg_optim *optim;
+    uint64_t steps, per_epoch;
+};
+
+/* ---- Making ------------------------------------------------------------------------------- */
+
+static const sg_task_settings *settings(const sg_image_trainer *t)
+{
+    return &t->task->settings;
+}
+
+static sg_status open_set(sg_image_trainer *t, source *s, const sg_paths *paths,
+                          sg_message *message)
+{
+    int kind = settings(t)->data.kind;
+    if (kind == SG_DATA_FOLDER)
+        return sg_dataset_open_folder(&s->set, paths->values[0], &t->allocator, message->text,
+                                      sizeof message->text);
+    return sg_dataset_open_cifar(&s->set, paths->values, (size_t)paths->count,
+                                 kind == SG_DATA_CIFAR10 ? 10 : 100, &t->allocator, message->text,
+                                 sizeof message->text);
+}
+
+static sg_status open_loader(sg_image_trainer *t, source *s, bool training, sg_message *message)
+{
+    const sg_data_settings *data = &settings(t)->data;
+    sg_loader_config config = sg_loader_defaults();
+    config.batch = (int)settings(t)->batch;
+    config.threads = (int)data->workers;
+    config.ahead = (int)data->ahead;
+    config.shuffle = config.drop_last = training;
+    config.view = sg_task_view(t->task, training);
+    sg_status status = sg_loader_create(&s->loader, s->set, &config, &t->allocator);
+    if (status != SG_OK)
+        sg_message_set(message, "the images cannot be loaded: %s", sg_status_text(status));
+    return status;
+}
+
+/* Classes of a folder are numbered by their names, so both folders must have the same ones. */
+static sg_status check_classes(const sg_image_trainer *t, sg_message *message)
+{
+    const sg_dataset *train = t->train.set, *test = t->test.set;
+    int classes = sg_dataset_classes(train);
+    if (sg_dataset_classes(test) != classes) {
+        sg_message_set(message, "the training images have %d classes and the test images %d",
+                       classes, sg_dataset_classes(test));
+        return SG_ERROR_FORMAT;
+    }
+    for (int c = 0; c < classes && sg_dataset_class_name(train, c); c++) {
+        const char *a = sg_dataset_class_name(train, c), *b = sg_dataset_class_name(test, c);
+        if (!b || strcmp(a, b) != 0) {
+            sg_message_set(message,
+                           "class '%s' of the training images is not among the test images", a);
+            return SG_ERROR_FORMAT;
+        }
+    }
+    return SG_OK;
+}
+
+static sg_status open_data(sg_image_trainer *t, sg_message *message)
+{
+    const sg_data_settings *data = &settings(t)->data;
+    sg_status status = open_set(t, &t->train, &data->train, message);
+    if (status == SG_OK)
+        status = open_set(t, &t->test, &data->test, message);
+    if (status == SG_OK)
+        status = check_classes(t, message);
+    if (status == SG_OK)
+        status = open_loader(t, &t->train, true, message);
+    if (status == SG_OK)
+        status = open_loader(t, &t->test, false, message);
+    if (status != SG_OK)
+        return status;
+    t->per_epoch = sg_loader_batches(t->train.loader);
+    t->steps = (uint64_t)settings(t)->training.steps;
+    if (t->steps == 0)
+        t->steps = t->per_epoch * (uint64_t)settings(t)->epochs;
+    if (t->per_epoch > 0)
+        return SG_OK;
+    sg_message_set(message, "%zu training images do not fill one batch of %lld",
+                   sg_dataset_count(t->train.set), (long long)settings(t)->batch);
+    return SG_ERROR_ARGUMENT;
+}
+
+static sg_status net_failed(const sg_image_trainer *t, sg_status status, sg_message *message)
+{
+    const char *why = t->net ? sg_net_message(t->net) : "";
+    if (status == SG_ERROR_UNSUPPORTED && settings(t)->network.precision == SG_PRECISION_BF16)
+        why = "this processor has no bf16 products; use network.precision=float";
+    sg_message_set(message, "the network cannot be built: %s",
+                   why[0] ? why : sg_status_text(status));
+    return status;
+}
+
+static sg_status build_network(sg_image_trainer *t, sg_message *message)
+{
+    const sg_task_settings *s = settings(t);
+    sg_net_config config = sg_net_defaults();
+    sg_model_options options = sg_task_model(t->task, sg_dataset_classes(t->train.set));
+    sg_init_config init = sg_task_init(t->task);
+    config.batch = (int)s->batch;
+    config.height = config.width = (int)s->data.size;
+    config.threads = sg_pool_threads(t->pool);
+    config.isa = t->isa;
+    config.seed = (uint64_t)s->training.seed;
+    config.precision = (sg_precision)s->network.precision;
+    sg_status status = sg_net_create(&t->net, &config, &t->allocator);
+    if (status == SG_OK)
+        status = sg_net_model(t->net, sg_model_name(s->network.model), &options);
+    if (status == SG_OK)
+        status = sg_net_init(t->net, &init);
+    return status == SG_OK ? SG_OK : net_failed(t, status, message);
+}
+
+static sg_status load_failed(sg_status status, sg_message *message)
+{
+    sg_message_set(message, "no more images can be read: %s", sg_status_text(status));
+    return status;
+}
+
+static sg_status calibrate(sg_image_trainer *t, sg_message *message)
+{
+    if (!sg_task_calibrates(t->task))
+        return SG_OK;
+    sg_batch batch;
+    sg_status status = sg_loader_next(t->train.loader, &batch);
+    if (status != SG_OK)
+        return load_failed(status, message);
+    status = sg_net_calibrate(t->net, batch.images);
+    if (status != SG_OK)
+        sg_message_set(message, "the start cannot be calibrated: %s", sg_net_message(t->net));
+    return status;
+}
+
+static sg_status create_optimizer(sg_image_trainer *t, sg_message *message)
+{
+    sg_schedule_term terms[SG_MOST_PIECES + 2];
+    sg_scale_config scale = sg_task_scale(t->task, t->steps);
+    sg_optim_config optim = sg_task_optim(t->task, t->steps, terms);
+    sg_params *params = sg_net_params(t->net);
+    scale.isa = optim.isa = t->isa;
+    sg_status status = sg_scaler_create(&t->scaler, params, &scale, t->pool, &t->allocator);
+    if (status == SG_OK)
+        status = sg_optim_create(&t->optim, params, &optim, t->pool, &t->allocator);
+    if (status != SG_OK)
+        sg_message_set(message, "the optimizer cannot be set up: %s", sg_status_text(status));
+    return status;
+}
+
+sg_status sg_image_trainer_move(sg_image_trainer *t, sg_message *message)
+{
+    uint64_t step = sg_optim_steps(t->optim);
+    sg_status status =
+        sg_loader_start(t->train.loader, step / t->per_epoch, (size_t)(step % t->per_epoch));
+    return status == SG_OK ? SG_OK : load_failed(status, message);
+}
+
+static sg_status set_up(sg_image_trainer *t, sg_message *message)
+{
+    sg_status status = open_data(t, message);
+    if (status == SG_OK)
+        status = build_network(t, message);
+    if (status == SG_OK)
+        status = create_optimizer(t, message);
+    if (status == SG_OK)
+        status = sg_image_trainer_move(t, message);
+    if (status == SG_OK)
+        status = calibrate(t, message);
+    return status == SG_OK ? sg_image_trainer_move(t, message) : status;
+}
+
+sg_status sg_image_trainer_create(sg_image_trainer **out, const sg_task *task, sg_pool *pool,
+                                  sg_isa isa, const sg_allocator *given, sg_message *message)
+{
+    sg_allocator allocator = sg_allocator_or_heap(given);
+    *out = NULL;
+    message->text[0] = '\0';
+    sg_image_trainer *t = sg_allocate(&allocator, 1, sizeof *t);
+    if (!t) {
+        sg_message_set(message, "out of memory");
+        return SG_ERROR_MEMORY;
+    }
+    t->allocator = allocator;
+    t->task = task;
+    t->pool = pool;
+    t->isa = isa;
+    sg_status status = set_up(t, message);
+    if (status != SG_OK) {
+        if (!message->text[0])
+            sg_message_set(message, "%s", sg_status_text(status));
+        sg_image_trainer_destroy(t);
+        return status;
+    }
+    *out = t;
+    return SG_OK;
+}
+
+void sg_image_trainer_destroy(sg_image_trainer *t)
+{
+    if (!t)
+        return;
+    sg_allocator allocator = t->allocator;
+    sg_optim_destroy(t->optim);
+    sg_scaler_destroy(t->scaler);
+    sg_net_destroy(t->net);
+    sg_loader_destroy(t->train.loader);
+    sg_loader_destroy(t->test.loader);
+    sg_dataset_close(t->train.set);
+    sg_dataset_close(t->test.set);
+    sg_release(&allocator, t);
+}
+
+/* ---- Working ------------------------------------------------------------------------------ */
+
+/* The next batch; a new epoch begins when the last has none left. */
+static sg_status next_batch(sg_image_trainer *t, sg_batch *batch, sg_message *message)
+{
+    sg_status status = sg_loader_next(t->train.loader, batch);
+    if (status == SG_OK && batch->count == 0) {
+        status = sg_image_trainer_move(t, message);
+        if (status == SG_OK)
+            status = sg_loader_next(t->train.loader, batch);
+    }
+    if (status == SG_OK && batch->count == 0)
+        status = SG_ERROR_IO;
+    return status == SG_OK ? SG_OK : load_failed(status, message);
+}
+
+/* Loss and gradients on the batch, and a look inside. */
+static sg_status differentiate(sg_image_trainer *t, const sg_batch *batch, uint64_t step,
+                               double observe_from, sg_image_step *result)
+{
+    sg_status status = sg_net_forward(t->net, batch->images, SG_MODE_TRAIN, step);
+    if (status == SG_OK)
+        status =
+            sg_net_loss(t->net, batch->labels, batch->count, settings(t)->smoothing, &result->loss);
+    if (status == SG_OK)
+        status = sg_net_backward(t->net);
+    result->observed = !(result->loss.loss < observe_from);
+    if (status == SG_OK && result->observed)
+        status = sg_net_observe(t->net);
+    return status;
+}
+
+static sg_status scale_and_step(sg_image_trainer *t, uint64_t step, sg_image_step *result)
+{
+    size_t signal = (size_t)result->images * (size_t)sg_net_classes(t->net);
+    sg_status status = sg_scaler_observe(t->scaler, sg_net_signal(t->net), SG_FLOAT32, signal, 1.0);
+    if (status == SG_OK)
+        status = sg_scaler_measure(t->scaler, step);
+    if (status == SG_OK)
+        status = sg_optim_step(t->optim, t->scaler, &result->info);
+    result->scale = sg_scaler_report(t->scaler);
+    return status;
+}
+
+sg_status sg_image_trainer_step(sg_image_trainer *t, double observe_from, sg_image_step *result,
+                                sg_message *message)
+{
+    uint64_t step = sg_optim_steps(t->optim);
+    sg_batch batch;
+    *result = (sg_image_step){.step = step + 1};
+    sg_status status = next_batch(t, &batch, message);
+    if (status != SG_OK)
+        return status;
+    result->images = batch.count;
+    result->waited = batch.waited;
+    status = differentiate(t, &batch, step, observe_from, result);
+    if (status == SG_OK)
+        status = scale_and_step(t, step, result);
+    if (status != SG_OK)
+        sg_message_set(message, "step %llu: %s %s", (unsigned long long)step + 1,
+                       sg_status_text(status), sg_net_message(t->net));
+    return status;
+}
+
+/* The class with the largest logit. */
+static int class_of(const float *logits, int classes)
+{
+    int best = 0;
+    for (int c = 1; c < classes; c++)
+        best = logits[c] > logits[best] ? c : best;
+    return best;
+}
+
+/* What the evaluation adds up. */
+typedef struct tally {
+    double loss, top1, top5;
+    uint64_t images;
+    int first_class;
+    bool several;
+} tally;
+
+static sg_status evaluate_batch(sg_image_trainer *t, const sg_batch *batch, int count, tally *sum)
+{
+    sg_loss_result loss;
+    int classes = sg_net_classes(t->net);
+    sg_status status = sg_net_forward(t->net, batch->images, SG_MODE_EVAL, 0);
+    if (status == SG_OK)
+        status = sg_net_loss(t->net, batch->labels, count, 0, &loss);
+    if (status != SG_OK)
+        return status;
+    const float *logits = sg_net_logits(t->net);
+    for (int i = 0; i < count; i++) {
+        int label = class_of(logits + (size_t)i * (size_t)classes, classes);
+        if (sum->images == 0 && i == 0)
+            sum->first_class = label;
+        sum->several = sum->several || label != sum->first_class;
+    }
+    sum->loss += loss.loss * count;
+    sum->top1 += loss.top1;
+    sum->top5 += loss.top5;
+    sum->images += (uint64_t)count;
+    return SG_OK;
+}
+
+sg_status sg_image_trainer_evaluate(sg_image_trainer *t, sg_image_score *score, sg_message *message)
+{
+    uint64_t most = (uint64_t)settings(t)->data.test_images;
+    tally sum = {0};
+    sg_batch batch;
+    if (most == 0)
+        most = sg_dataset_count(t->test.set);
+    sg_status status = sg_loader_start(t->test.loader, 0, 0);
+    while (status == SG_OK && sum.images < most) {
+        status = sg_loader_next(t->test.loader, &batch);
+        if (status != SG_OK || batch.count == 0)
+            break;
+        uint64_t left = most - sum.images;
+        int count = (uint64_t)batch.count < left ? batch.count : (int)left;
+        status = evaluate_batch(t, &batch, count, &sum);
+    }
+    if (status == SG_OK && sum.images == 0)
+        status = SG_ERROR_IO;
+    if (status != SG_OK) {
+        sg_message_set(message, "the test images cannot be evaluated: %s", sg_status_text(status));
+        return status;
+    }
+    double n = (double)sum.images;
+    *score = (sg_image_score){sum.images, sum.loss / n, sum.top1 / n, sum.top5 / n,
+                              sum.several ? -1 : sum.first_class};
+    return SG_OK;
+}
+
+/* ---- Looking ------------------------------------------------------------------------------ */
+
+sg_net *sg_image_trainer_network(const sg_image_trainer *t)
+{
+    return t->net;
+}
+
+sg_scaler *sg_image_trainer_scaler(const sg_image_trainer *t)
+{
+    return t->scaler;
+}
+
+sg_optim *sg_image_trainer_optim(const sg_image_trainer *t)
+{
+    return t->optim;
+}
+
+uint64_t sg_image_trainer_steps(const sg_image_trainer *t)
+{
+    return t->steps;
+}
+
+uint64_t sg_image_trainer_per_epoch(const sg_image_trainer *t)
+{
+    return t->per_epoch;
+}
+
+sg_image_data sg_image_trainer_data(const sg_image_trainer *t)
+{
+    return (sg_image_data){sg_dataset_count(t->train.set), sg_dataset_count(t->test.set),
+                           sg_dataset_classes(t->train.set)};
+}
+
+size_t sg_image_trainer_parameter_bytes(const sg_image_trainer *t)
+{
+    size_t state;
+    sg_optim_state(t->optim, &state);
+    return state + 2 * sizeof(float) * sg_net_information(t->net).parameters;
+}
+
+uint64_t sg_image_trainer_unread(const sg_image_trainer *t, char *message, size_t size)
+{
+    return sg_loader_skipped(t->train.loader, message, size) +
+           sg_loader_skipped(t->test.loader, NULL, 0);
+}
