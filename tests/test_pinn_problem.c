@@ -124,12 +124,13 @@ static void test_overrides(void **state)
 static void assert_same(const sg_problem *a, const sg_problem *b)
 {
     assert_string_equal(a->settings.name, b->settings.name);
-    for (size_t i = 0; i < sg_option_count; i++) {
+    for (size_t i = 0; i < sg_problem_options.count; i++) {
         char left[4096] = "", right[4096] = "";
-        if (sg_options[i].type == SG_OPTION_SECTION || strchr(sg_options[i].path, '*'))
+        if (sg_problem_options.rows[i].type == SG_OPTION_SECTION ||
+            strchr(sg_problem_options.rows[i].path, '*'))
             continue;
-        sg_option_write(&sg_options[i], &a->names, &a->settings, left, sizeof left);
-        sg_option_write(&sg_options[i], &b->names, &b->settings, right, sizeof right);
+        sg_option_write(&sg_problem_options.rows[i], &a->names, &a->settings, left, sizeof left);
+        sg_option_write(&sg_problem_options.rows[i], &b->names, &b->settings, right, sizeof right);
         assert_string_equal(left, right);
     }
     assert_int_equal(a->set_count, b->set_count);
@@ -261,8 +262,8 @@ static void test_documentation(void **state)
     static char text[1 << 17];
     assert_true(fread(text, 1, sizeof text - 1, file) > 0);
     fclose(file);
-    for (size_t i = 0; i < sg_option_count; i++) {
-        const sg_option *option = &sg_options[i];
+    for (size_t i = 0; i < sg_problem_options.count; i++) {
+        const sg_option *option = &sg_problem_options.rows[i];
         char line[512];
         if (option->type == SG_OPTION_SECTION)
             continue;

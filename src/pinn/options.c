@@ -1,43 +1,10 @@
-/* The table of options: see settings.h. Order is the order in written files. */
-#include <math.h>
-
-#include "pinn/settings.h"
+/* The options of a problem file: see settings.h. Order is the order in written files. */
+#include "pinn/option_rows.h"
 
 #define TOP(member)       offsetof(sg_settings, member)
 #define CONDITION(member) offsetof(sg_condition_settings, member)
-#define SECTION(path, help)                                                                        \
-    {                                                                                              \
-        path, SG_OPTION_SECTION, 0, 0, 0, NULL, NULL, help                                         \
-    }
-#define TEXT(path, at, initial, help)                                                              \
-    {                                                                                              \
-        path, SG_OPTION_TEXT, at, 0, 0, NULL, initial, help                                        \
-    }
-#define BOOL(path, at, initial, help)                                                              \
-    {                                                                                              \
-        path, SG_OPTION_BOOL, at, 0, 0, NULL, initial, help                                        \
-    }
-#define CHOICE(path, at, words, initial, help)                                                     \
-    {                                                                                              \
-        path, SG_OPTION_CHOICE, at, 0, 0, words, initial, help                                     \
-    }
-#define COUNT(path, at, least, initial, help)                                                      \
-    {                                                                                              \
-        path, SG_OPTION_INTEGER, at, least, 1e12, NULL, initial, help                              \
-    }
-#define REAL(path, at, least, most, initial, help)                                                 \
-    {                                                                                              \
-        path, SG_OPTION_REAL, at, least, most, NULL, initial, help                                 \
-    }
-#define OTHER(path, type, at, least, most, initial, help)                                          \
-    {                                                                                              \
-        path, type, at, least, most, NULL, initial, help                                           \
-    }
 
-/* Betas lie in [0, 1). */
-#define BELOW_ONE 0.9999999
-
-const sg_option sg_options[] = {
+static const sg_option rows[] = {
     TEXT("name", TOP(name), "", "what runs are called; by default the file's name"),
     TEXT("title", TOP(title), "", "one line for reports"),
     SECTION("coordinates", "each with its range: {x: [-1, 1], t: [0, 1]}; t is time"),
@@ -89,45 +56,13 @@ const sg_option sg_options[] = {
     CHOICE("network.precision", TOP(network.precision), "float=float32 double=float64", "float",
            "of weights and derivatives"),
 
-    CHOICE("training.optimizer.name", TOP(training.optimizer), "adamw adam sgd", "adamw",
-           "with PyTorch's semantics"),
-    REAL("training.optimizer.rate", TOP(training.rate), 0, 1e6, "1e-3", "learning rate"),
-    OTHER("training.optimizer.betas", SG_OPTION_PAIR, TOP(training.betas), 0, BELOW_ONE,
-          "[0.9, 0.999]", "of adam and adamw"),
-    REAL("training.optimizer.eps", TOP(training.eps), 0, 1, "1e-8", "of adam and adamw"),
-    REAL("training.optimizer.decay", TOP(training.decay), 0, 1e6, "0", "weight decay"),
-    REAL("training.optimizer.momentum", TOP(training.momentum), 0, 1, "0", "of sgd"),
-    REAL("training.optimizer.dampening", TOP(training.dampening), 0, 1, "0", "of sgd"),
-    BOOL("training.optimizer.nesterov", TOP(training.nesterov), "false", "of sgd"),
-    COUNT("training.schedule.warmup", TOP(training.warmup), 0, "0",
-          "steps of linear warm-up, from `start` times the rate"),
-    REAL("training.schedule.start", TOP(training.warmup_start), 0, 1, "0",
-         "factor at the first warm-up step"),
-    CHOICE("training.schedule.then", TOP(training.then), "constant cosine", "constant",
-           "after the warm-up, to the last step"),
-    REAL("training.schedule.floor", TOP(training.floor), 0, 1, "0",
-         "factor that the cosine ends at"),
-    OTHER("training.schedule.pieces", SG_OPTION_PIECES, TOP(training.pieces), 0, 1e6, "[]",
-          "further factors: a list of {from, until, factor}"),
-    REAL("training.clip", TOP(training.clip), 0, 1e30, "0", "largest gradient norm; 0 is off"),
-    COUNT("training.steps", TOP(training.steps), 1, "10000", "optimizer steps"),
-    COUNT("training.seed", TOP(training.seed), 0, "0", "of weights and points"),
-    CHOICE("training.stablegrad.method", TOP(training.method), "stablegrad=on sign none=off",
-           "stablegrad", "what is done to each block's gradient"),
-    COUNT("training.stablegrad.from", TOP(training.from), 0, "0", "first step that is rescaled"),
-    OTHER("training.stablegrad.until", SG_OPTION_STEP, TOP(training.until), 0, 1e15, "half",
-          "first step that is not any more: a number, half, or forever"),
-    {"training.stablegrad.reference", SG_OPTION_SCALE, TOP(training.reference), 0, 1e30,
-     "output residual norm inner", "output", "the common scale; or a number"},
-    CHOICE("training.stablegrad.blocks", TOP(training.blocks), "layer tensor weight all", "layer",
-           "what is rescaled together"),
-    REAL("training.stablegrad.eps", TOP(training.scale_eps), 0, 1, "1e-8",
-         "added to each block's deviation"),
-    COUNT("training.log_every", TOP(training.log_every), 1, "100", "steps between metrics"),
-    COUNT("training.evaluate_every", TOP(training.evaluate_every), 1, "1000",
-          "steps between comparisons with the reference"),
-    COUNT("training.checkpoint_every", TOP(training.checkpoint_every), 1, "5000",
-          "steps between checkpoints"),
+    TRAINING_ROWS(TOP(training),
+                  COUNT("training.steps", TOP(training.steps), 1, "10000", "optimizer steps"),
+                  "of weights and points", "half", "layer", "100",
+                  COUNT("training.evaluate_every", TOP(training.evaluate_every), 1, "1000",
+                        "steps between comparisons with the reference"),
+                  COUNT("training.checkpoint_every", TOP(training.checkpoint_every), 1, "5000",
+                        "steps between checkpoints")),
 
     OTHER("evaluation.grid", SG_OPTION_GRID, TOP(evaluation.grid), 2, 1e6, "101",
           "points along each coordinate: 101, or 256 x 100, or a list"),
@@ -138,13 +73,12 @@ const sg_option sg_options[] = {
     COUNT("evaluation.chunk", TOP(evaluation.chunk), 1, "65536", "points evaluated at a time"),
 };
 
-const size_t sg_option_count = sizeof sg_options / sizeof sg_options[0];
-
-const sg_shorthand sg_shorthands[] = {
+static const sg_shorthand shorthands[] = {
     {"inputs.fourier", "frequencies"},
     {"training.optimizer", "name"},
     {"training.schedule", "then"},
     {"training.stablegrad", "method"},
 };
 
-const size_t sg_shorthand_count = sizeof sg_shorthands / sizeof sg_shorthands[0];
+const sg_option_table sg_problem_options = {"a problem", rows, sizeof rows / sizeof rows[0],
+                                            shorthands, sizeof shorthands / sizeof shorthands[0]};

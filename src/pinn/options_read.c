@@ -4,11 +4,11 @@
 
 #include "pinn/settings.h"
 
-const sg_option *sg_option_find(const char *path)
+const sg_option *sg_option_find(const sg_option_table *table, const char *path)
 {
-    for (size_t i = 0; i < sg_option_count; i++)
-        if (strcmp(sg_options[i].path, path) == 0)
-            return &sg_options[i];
+    for (size_t i = 0; i < table->count; i++)
+        if (strcmp(table->rows[i].path, path) == 0)
+            return &table->rows[i];
     return NULL;
 }
 
@@ -21,18 +21,18 @@ static const char *below(const char *path, const char *prefix)
     return strncmp(path, prefix, n) == 0 && path[n] == '.' ? path + n + 1 : NULL;
 }
 
-static bool is_section(const char *path)
+static bool is_section(const sg_option_table *table, const char *path)
 {
-    for (size_t i = 0; i < sg_option_count; i++)
-        if (below(sg_options[i].path, path))
+    for (size_t i = 0; i < table->count; i++)
+        if (below(table->rows[i].path, path))
             return true;
     return false;
 }
 
 sg_status sg_options_default(sg_reader *reader, const char *prefix, void *base)
 {
-    for (size_t i = 0; i < sg_option_count; i++) {
-        const sg_option *option = &sg_options[i];
+    for (size_t i = 0; i < reader->table->count; i++) {
+        const sg_option *option = &reader->table->rows[i];
         const char *rest = below(option->path, prefix);
         if (!rest || !option->initial || strchr(rest, '*'))
             continue;
@@ -51,13 +51,25 @@ sg_status sg_options_default(sg_reader *reader, const char *prefix, void *base)
     return SG_OK;
 }
 
+bool sg_option_is_key(const sg_option_table *table, const sg_yaml *key)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const char *path = table->rows[i].path;
+        if (strncmp(path, key->text, key->length) == 0 &&
+            (path[key->length] == 0 || path[key->length] == '.'))
+            return true;
+    }
+    return false;
+}
+
 /* Calls for each key under `prefix` once: offers it, and adds it to the list. */
-static void collect_keys(const char *prefix, sg_nearest *nearest, char *list, size_t capacity)
+static void collect_keys(const sg_option_table *table, const char *prefix, sg_nearest *nearest,
+                         char *list, size_t capacity)
 {
     char last[64] = "";
     size_t used = 0;
-    for (size_t i = 0; i < sg_option_count; i++) {
-        const char *rest = below(sg_options[i].path, prefix);
+    for (size_t i = 0; i < table->count; i++) {
+        const char *rest = below(table->rows[i].path, prefix);
         if (!rest)
             continue;
         char key[64];
@@ -77,7 +89,7 @@ sg_status sg_options_unknown(sg_reader *reader, const char *prefix, const char *
     char list[300] = "";
     sg_nearest nearest;
     sg_nearest_begin(&nearest, key->text, key->length);
-    collect_keys(prefix, &nearest, list, sizeof list);
+    collect_keys(reader->table, prefix, &nearest, list, sizeof list);
     sg_yaml_place(reader->diagnostic, key, 0, 0);
     sg_diagnostic_say(reader->diagnostic, "'%.60s' is not a key of %s", key->text, what);
     const char *also = more[0] ? ", " : "";
@@ -106,11 +118,11 @@ sg_status sg_options_read(sg_reader *reader, const char *prefix, const char *wha
     for (const sg_yaml *key = mapping->first; key; key = key->next->next) {
         char path[128];
         snprintf(path, sizeof path, "%s%s%.60s", prefix, prefix[0] ? "." : "", key->text);
-        const sg_option *option = sg_option_find(path);
+        const sg_option *option = sg_option_find(reader->table, path);
         sg_status status;
         if (option)
             status = sg_option_read(reader, option, key->next, base);
-        else if (key->length <= 60 && !strchr(key->text, '.') && is_section(path))
+        else if (key->length <= 60 && !strchr(key->text, '.') && is_section(reader->table, path))
             status = read_section(reader, path, key->next, base);
         else
             status = sg_options_unknown(reader, prefix, what, key, "");
@@ -136,8 +148,9 @@ static sg_yaml *node_at(sg_yaml *root, const char *path)
 
 sg_status sg_options_expand(sg_reader *reader, sg_yaml *root)
 {
-    for (size_t i = 0; i < sg_shorthand_count; i++) {
-        sg_yaml *node = node_at(root, sg_shorthands[i].section);
+    for (size_t i = 0; i < reader->table->shorthand_count; i++) {
+        const sg_shorthand *shorthand = &reader->table->shorthands[i];
+        sg_yaml *node = node_at(root, shorthand->section);
         if (!node || node->kind == SG_YAML_MAPPING)
             continue;
         sg_yaml *value = sg_arena_allocate(reader->arena, 1, sizeof *value);
@@ -149,8 +162,8 @@ sg_status sg_options_expand(sg_reader *reader, sg_yaml *root)
         *key = (sg_yaml){.source = node->source,
                          .begin = node->begin,
                          .end = node->end,
-                         .text = sg_shorthands[i].key,
-                         .length = strlen(sg_shorthands[i].key),
+                         .text = shorthand->key,
+                         .length = strlen(shorthand->key),
                          .next = value};
         *node = (sg_yaml){.kind = SG_YAML_MAPPING,
                           .source = node->source,

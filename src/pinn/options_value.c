@@ -106,13 +106,24 @@ static sg_status read_bool(sg_reader *reader, const sg_option *option, const sg_
     return wrong(reader, option, node, "true or false");
 }
 
-static sg_status read_pair(sg_reader *reader, const sg_option *option, const sg_yaml *node,
-                           double *values)
+/* A list of exactly `count` numbers; `wanted` says so. */
+static sg_status read_numbers(sg_reader *reader, const sg_option *option, const sg_yaml *node,
+                              int count, const char *wanted, double *values)
 {
-    if (node->kind != SG_YAML_SEQUENCE || node->count != 2)
-        return wrong(reader, option, node, "a list of two numbers");
-    sg_status status = read_real(reader, option, node->first, &values[0]);
-    return status == SG_OK ? read_real(reader, option, node->last, &values[1]) : status;
+    if (node->kind != SG_YAML_SEQUENCE || node->count != count)
+        return wrong(reader, option, node, wanted);
+    sg_status status = SG_OK;
+    for (const sg_yaml *item = node->first; item && status == SG_OK; item = item->next)
+        status = read_real(reader, option, item, values++);
+    return status;
+}
+
+/* A number, or auto for `own`. */
+static sg_status read_or_auto(sg_reader *reader, const sg_option *option, const sg_yaml *node,
+                              double own, double *value)
+{
+    *value = own;
+    return sg_yaml_is(node, "auto") ? SG_OK : read_real(reader, option, node, value);
 }
 
 /* ---- Words -------------------------------------------------------------------------------- */
@@ -395,6 +406,46 @@ static sg_status read_text(sg_reader *reader, const sg_option *option, const sg_
     return *text ? SG_OK : SG_ERROR_MEMORY;
 }
 
+/* An absolute path: a relative one starts at the folder of the file it is written in. */
+static const char *absolute(sg_reader *reader, const sg_yaml *node)
+{
+    const char *path = node->text;
+    const char *folder =
+        node->source == reader->file ? reader->file_folder : reader->current_folder;
+    if (path[0] == '/')
+        return sg_arena_text(reader->arena, path, node->length);
+    while (strncmp(path, "./", 2) == 0)
+        path += 2 + strspn(path + 2, "/");
+    size_t size = strlen(folder) + strlen(path) + 2;
+    char *joined = sg_arena_allocate(reader->arena, size, 1);
+    if (joined)
+        snprintf(joined, size, "%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/",
+                 path);
+    return joined;
+}
+
+static sg_status read_paths(sg_reader *reader, const sg_option *option, const sg_yaml *node,
+                            sg_paths *paths)
+{
+    paths->count = 0;
+    if (node->kind == SG_YAML_MAPPING ||
+        (node->kind == SG_YAML_SEQUENCE && (node->count == 0 || node->count > SG_MOST_DATA_FILES)))
+        return wrong(reader, option, node, "a path or a list of at most 64 paths");
+    const sg_yaml *item = node->kind == SG_YAML_SEQUENCE ? node->first : node;
+    while (item) {
+        bool control = false;
+        for (size_t i = 0; i < item->length; i++)
+            control = control || (unsigned char)item->text[i] < ' ' || item->text[i] == 0x7f;
+        if (item->kind != SG_YAML_SCALAR || item->length == 0 || control)
+            return wrong(reader, option, item, "a path");
+        paths->values[paths->count] = absolute(reader, item);
+        if (!paths->values[paths->count++])
+            return SG_ERROR_MEMORY;
+        item = node->kind == SG_YAML_SEQUENCE ? item->next : NULL;
+    }
+    return SG_OK;
+}
+
 sg_status sg_option_read(sg_reader *reader, const sg_option *option, const sg_yaml *node,
                          void *base)
 {
@@ -413,14 +464,17 @@ sg_status sg_option_read(sg_reader *reader, const sg_option *option, const sg_ya
     case SG_OPTION_CHOICE:
         return read_choice(reader, option, node, target);
     case SG_OPTION_GAIN:
-        *(double *)target = 0;
-        return sg_yaml_is(node, "auto") ? SG_OK : read_real(reader, option, node, target);
+        return read_or_auto(reader, option, node, 0, target);
+    case SG_OPTION_SHARE:
+        return read_or_auto(reader, option, node, -1, target);
     case SG_OPTION_STEP:
         return read_step(reader, option, node, target);
     case SG_OPTION_SCALE:
         return read_scale(reader, option, node, target);
     case SG_OPTION_PAIR:
-        return read_pair(reader, option, node, target);
+        return read_numbers(reader, option, node, 2, "a list of two numbers", target);
+    case SG_OPTION_TRIPLE:
+        return read_numbers(reader, option, node, 3, "a list of three numbers", target);
     case SG_OPTION_WIDTHS:
         return read_widths(reader, option, node, target);
     case SG_OPTION_FREQUENCIES:
@@ -433,6 +487,8 @@ sg_status sg_option_read(sg_reader *reader, const sg_option *option, const sg_ya
         return read_grid(reader, option, node, target);
     case SG_OPTION_PIECES:
         return read_pieces(reader, option, node, target);
+    case SG_OPTION_PATHS:
+        return read_paths(reader, option, node, target);
     }
     return SG_ERROR_ARGUMENT;
 }

@@ -83,6 +83,15 @@ static void put_widths(output *out, const sg_widths *widths)
     put(out, "]");
 }
 
+static void put_numbers(output *out, const double *values, int count)
+{
+    for (int i = 0; i < count; i++) {
+        put(out, "%s", i ? ", " : "[");
+        put_number(out, values[i]);
+    }
+    put(out, "]");
+}
+
 static void put_frequencies(output *out, const sg_frequencies *list)
 {
     bool counted = true;
@@ -92,11 +101,7 @@ static void put_frequencies(output *out, const sg_frequencies *list)
         put(out, "%d", list->count);
         return;
     }
-    for (int i = 0; i < list->count; i++) {
-        put(out, "%s", i ? ", " : "[");
-        put_number(out, list->values[i]);
-    }
-    put(out, "]");
+    put_numbers(out, list->values, list->count);
 }
 
 static void put_coordinates(output *out, const sg_names *names, unsigned bits)
@@ -165,6 +170,25 @@ static void put_text(output *out, const char *text)
     put(out, "'");
 }
 
+/* A number, or auto where it has the value `own`. */
+static void put_or_auto(output *out, double value, double own)
+{
+    if (value == own)
+        put(out, "auto");
+    else
+        put_number(out, value);
+}
+
+static void put_paths(output *out, const sg_paths *paths)
+{
+    bool list = paths->count != 1;
+    for (int i = 0; i < paths->count; i++) {
+        put(out, "%s", i ? ", " : list ? "[" : "");
+        put_text(out, paths->values[i]);
+    }
+    put(out, "%s", list ? "]" : "");
+}
+
 static void put_scale(output *out, const sg_option *option, const sg_reference_choice *choice)
 {
     if (choice->kind == SG_REFERENCE_CONSTANT)
@@ -199,10 +223,10 @@ size_t sg_option_write(const sg_option *option, const sg_names *names, const voi
         put_word(&out, option->words, *(const int *)at);
         break;
     case SG_OPTION_GAIN:
-        if (*(const double *)at == 0)
-            put(&out, "auto");
-        else
-            put_number(&out, *(const double *)at);
+        put_or_auto(&out, *(const double *)at, 0);
+        break;
+    case SG_OPTION_SHARE:
+        put_or_auto(&out, *(const double *)at, -1);
         break;
     case SG_OPTION_STEP:
         put_step(&out, *(const int64_t *)at);
@@ -211,11 +235,10 @@ size_t sg_option_write(const sg_option *option, const sg_names *names, const voi
         put_scale(&out, option, at);
         break;
     case SG_OPTION_PAIR:
-        put(&out, "[");
-        put_number(&out, ((const double *)at)[0]);
-        put(&out, ", ");
-        put_number(&out, ((const double *)at)[1]);
-        put(&out, "]");
+        put_numbers(&out, at, 2);
+        break;
+    case SG_OPTION_TRIPLE:
+        put_numbers(&out, at, 3);
         break;
     case SG_OPTION_WIDTHS:
         put_widths(&out, at);
@@ -234,6 +257,9 @@ size_t sg_option_write(const sg_option *option, const sg_names *names, const voi
         break;
     case SG_OPTION_PIECES:
         put_pieces(&out, at);
+        break;
+    case SG_OPTION_PATHS:
+        put_paths(&out, at);
         break;
     }
     return out.length;

@@ -246,7 +246,7 @@ static sg_status read_options(condition *c)
     for (const sg_yaml *key = c->name->next->first; key && status == SG_OK; key = key->next->next) {
         char path[128];
         snprintf(path, sizeof path, "conditions.*.%.60s", key->text);
-        const sg_option *option = sg_option_find(path);
+        const sg_option *option = sg_option_find(c->reader->table, path);
         if (option)
             status = sg_option_read(c->reader, option, key->next, c->settings);
     }
@@ -261,7 +261,7 @@ static sg_status read_expressions(condition *c)
         sg_status status = SG_OK;
         if (sg_yaml_is(key, "expression"))
             status = read_expression(c, key->next);
-        else if (!sg_option_find(path))
+        else if (!sg_option_find(c->reader->table, path))
             status = read_pair(c, key);
         if (status != SG_OK)
             return status;

@@ -1,49 +1,16 @@
 /* The resolved problem as text: every option, in the order of the table. See problem.h. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "pinn/document.h"
 #include "pinn/problem.h"
 
-/* Text that grows; when memory runs out it remembers and writes nothing more. */
 typedef struct writer {
+    sg_writer out;
     const sg_problem *problem;
-    char *text;
-    size_t length, capacity;
-    bool failed;
 } writer;
 
-static bool reserve(writer *w, size_t more)
-{
-    if (w->failed || w->length + more < w->capacity)
-        return !w->failed;
-    size_t capacity = 2 * (w->length + more) + 4096;
-    char *larger = sg_allocate(&w->problem->allocator, capacity, 1);
-    if (!larger) {
-        w->failed = true;
-        return false;
-    }
-    if (w->length)
-        memcpy(larger, w->text, w->length);
-    sg_release(&w->problem->allocator, w->text);
-    w->text = larger;
-    w->capacity = capacity;
-    return true;
-}
-
-__attribute__((format(printf, 2, 3))) static void put(writer *w, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    int n = vsnprintf(NULL, 0, format, arguments);
-    va_end(arguments);
-    if (n < 0 || !reserve(w, (size_t)n + 1))
-        return;
-    va_start(arguments, format);
-    vsnprintf(w->text + w->length, w->capacity - w->length, format, arguments);
-    va_end(arguments);
-    w->length += (size_t)n;
-}
+#define put(w, ...) sg_writer_put(&(w)->out, __VA_ARGS__)
 
 /* Whether YAML takes the text as it is, in block and flow style, without quotes. */
 static bool is_plain(const char *text)
@@ -113,19 +80,6 @@ static void put_section(writer *w, const char *name, const sg_yaml *node)
     }
 }
 
-static void put_value(writer *w, const sg_option *option, const void *base)
-{
-    char small[256];
-    size_t n = sg_option_write(option, &w->problem->names, base, small, sizeof small);
-    if (n < sizeof small) {
-        put(w, "%s", small);
-    } else if (reserve(w, n + 1)) {
-        sg_option_write(option, &w->problem->names, base, w->text + w->length,
-                        w->capacity - w->length);
-        w->length += n;
-    }
-}
-
 /* Equations with their weights. */
 static void put_equations(writer *w)
 {
@@ -142,7 +96,8 @@ static void put_equations(writer *w)
         put(w, ": {expression: ");
         put_quoted(w, node->text);
         put(w, ", weight: ");
-        put_value(w, sg_option_find("equations.*.weight"), &settings);
+        sg_writer_value(&w->out, sg_option_find(&sg_problem_options, "equations.*.weight"),
+                        &settings);
         put(w, "}\n");
     }
 }
@@ -158,7 +113,7 @@ static void put_condition(writer *w, const sg_yaml *name, const sg_condition_set
     for (const sg_yaml *key = name->next->first; key; key = key->next->next) {
         char path[128];
         snprintf(path, sizeof path, "%s%.60s", prefix, key->text);
-        const sg_option *option = sg_option_find(path);
+        const sg_option *option = sg_option_find(&sg_problem_options, path);
         if (option && option->type != SG_OPTION_SECTION)
             continue;
         put(w, "%s", before);
@@ -167,13 +122,13 @@ static void put_condition(writer *w, const sg_yaml *name, const sg_condition_set
         put_node(w, key->next);
         before = ", ";
     }
-    for (size_t i = 0; i < sg_option_count; i++) {
-        const sg_option *option = &sg_options[i];
+    for (size_t i = 0; i < sg_problem_options.count; i++) {
+        const sg_option *option = &sg_problem_options.rows[i];
         if (strncmp(option->path, prefix, sizeof prefix - 1) != 0 ||
             option->type == SG_OPTION_SECTION)
             continue;
         put(w, "%s%s: ", before, option->path + sizeof prefix - 1);
-        put_value(w, option, settings);
+        sg_writer_value(&w->out, option, settings);
         before = ", ";
     }
     put(w, "}\n");
@@ -190,28 +145,11 @@ static void put_conditions(writer *w)
         put_condition(w, name, &w->problem->conditions[k++]);
 }
 
-/* Opens the mappings of `path` that `previous` has not opened, and writes the last key. */
-static void put_path(writer *w, const char *previous, const char *path)
-{
-    int depth = 0;
-    bool same = true;
-    while (strchr(path, '.')) {
-        size_t n = strcspn(path, ".") + 1;
-        same = same && strncmp(previous, path, n) == 0;
-        if (!same)
-            put(w, "%*s%.*s:\n", 2 * depth, "", (int)n - 1, path);
-        path += n;
-        previous += same ? n : 0;
-        depth++;
-    }
-    put(w, "%*s%s: ", 2 * depth, "", path);
-}
-
 static void put_options(writer *w)
 {
     const char *previous = "";
-    for (size_t i = 0; i < sg_option_count; i++) {
-        const sg_option *option = &sg_options[i];
+    for (size_t i = 0; i < sg_problem_options.count; i++) {
+        const sg_option *option = &sg_problem_options.rows[i];
         const char *path = option->path;
         if (strcmp(path, "equations") == 0)
             put_equations(w);
@@ -221,21 +159,15 @@ static void put_options(writer *w)
             put_section(w, path, sg_yaml_get(w->problem->root, path));
         if (option->type == SG_OPTION_SECTION || strchr(path, '*'))
             continue;
-        put_path(w, previous, path);
-        put_value(w, option, &w->problem->settings);
-        put(w, "\n");
+        sg_writer_option(&w->out, previous, option, &w->problem->settings);
         previous = path;
     }
 }
 
 sg_status sg_problem_write(const sg_problem *problem, char **text)
 {
-    writer w = {.problem = problem};
+    writer w = {.out = {.allocator = problem->allocator, .names = &problem->names},
+                .problem = problem};
     put_options(&w);
-    if (w.failed) {
-        sg_release(&problem->allocator, w.text);
-        w.text = NULL;
-    }
-    *text = w.text;
-    return w.failed ? SG_ERROR_MEMORY : SG_OK;
+    return sg_writer_finish(&w.out, text);
 }

@@ -9,15 +9,7 @@
 #include "stablegrad/graph.h"
 #include "stablegrad/images.h"
 
-enum { SG_MOST_DATA_FILES = 64 };
-
 typedef enum sg_data_kind { SG_DATA_CIFAR10, SG_DATA_CIFAR100, SG_DATA_FOLDER } sg_data_kind;
-
-/* Paths as they will be opened: absolute. */
-typedef struct sg_paths {
-    int count;
-    const char *values[SG_MOST_DATA_FILES];
-} sg_paths;
 
 typedef struct sg_data_settings {
     int kind;               /* sg_data_kind */
@@ -100,5 +92,13 @@ bool sg_task_calibrates(const sg_task *task);
  * schedule and must outlive the call that uses the configuration. */
 sg_scale_config sg_task_scale(const sg_task *task, uint64_t steps);
 sg_optim_config sg_task_optim(const sg_task *task, uint64_t steps, sg_schedule_term *terms);
+
+/* ---- Shared by the files of this room ---------------------------------------------------------
+ */
+
+extern const sg_option_table sg_task_options;
+
+/* What no single option can check. */
+SG_CHECKED sg_status sg_task_check(sg_task *task, sg_reader *reader);
 
 #endif

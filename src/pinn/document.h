@@ -1,0 +1,52 @@
+/* A file with its overrides: what problem files and other kinds of files are read and written with.
+ *
+ * Reading: sg_document_text, sg_document_tree, sg_document_keys, then the sections of the file and
+ * its options (settings.h), sg_document_name. Writing: a text that grows, option by option. */
+#ifndef SG_PINN_DOCUMENT_H
+#define SG_PINN_DOCUMENT_H
+
+#include "pinn/settings.h"
+
+/* Reads a whole file of at most SG_YAML_MOST_BYTES + 1 bytes; the caller releases the text,
+ * whatever the result. SG_ERROR_IO with a diagnostic when it cannot be read. */
+SG_CHECKED sg_status sg_document_text(const char *path, const sg_allocator *allocator, char **text,
+                                      size_t *size, sg_diagnostic *diagnostic);
+
+/* The tree of sources[0], overrides applied and shorthands expanded. Each override is
+ * "key.key=value"; its text is copied to sources[1] and so on. */
+SG_CHECKED sg_status sg_document_tree(sg_reader *reader, sg_source *sources,
+                                      const char *const *overrides, size_t count, sg_yaml **root);
+
+/* Refuses keys of the root that no row of the table begins with. */
+SG_CHECKED sg_status sg_document_keys(sg_reader *reader, const sg_yaml *root);
+
+/* The name that runs are called by: `name` as it was read, checked, or, if that is empty, the
+ * file's own without folders and ending. */
+SG_CHECKED sg_status sg_document_name(sg_reader *reader, const sg_yaml *root,
+                                      const sg_source *source, const char **name);
+
+/* ---- Writing ------------------------------------------------------------------------------ */
+
+/* Text that grows; when memory runs out it remembers and writes nothing more. */
+typedef struct sg_writer {
+    sg_allocator allocator;
+    const sg_names *names;
+    char *text;
+    size_t length, capacity;
+    bool failed;
+} sg_writer;
+
+__attribute__((format(printf, 2, 3))) void sg_writer_put(sg_writer *w, const char *format, ...);
+
+/* An option's value. */
+void sg_writer_value(sg_writer *w, const sg_option *option, const void *base);
+
+/* An option on a line of its own: the mappings of its path that the option written before, at path
+ * `previous`, has not opened, then key and value. */
+void sg_writer_option(sg_writer *w, const char *previous, const sg_option *option,
+                      const void *base);
+
+/* The finished text, or SG_ERROR_MEMORY. */
+SG_CHECKED sg_status sg_writer_finish(sg_writer *w, char **text);
+
+#endif

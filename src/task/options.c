@@ -1,0 +1,87 @@
+/* The options of an image task: see pinn/settings.h. Order is the order in written files. */
+#include "pinn/option_rows.h"
+#include "task/task.h"
+
+#define TOP(member) offsetof(sg_task_settings, member)
+/* Whole numbers that the loader bounds. */
+#define BOUNDED(path, at, least, most, initial, help)                                              \
+    OTHER(path, SG_OPTION_INTEGER, at, least, most, initial, help)
+/* What is divided by, and shares of an image, must not vanish. */
+#define ABOVE_ZERO 1e-9
+
+static const sg_option rows[] = {
+    TEXT("name", TOP(name), "", "what runs are called; by default the file's name"),
+    TEXT("title", TOP(title), "", "one line for reports"),
+
+    CHOICE("data.kind", TOP(data.kind), "cifar10 cifar100 folder", "cifar100",
+           "binary files of CIFAR, or folders of CLASS/IMAGE with JPEG and PNG files"),
+    OTHER("data.train", SG_OPTION_PATHS, TOP(data.train), 0, 0, NULL,
+          "images to train on: a file or a list of files; of kind folder one folder"),
+    OTHER("data.test", SG_OPTION_PATHS, TOP(data.test), 0, 0, NULL,
+          "images to evaluate on, in the same form"),
+    BOUNDED("data.size", TOP(data.size), 1, 16384, "64", "side of the network's square input, px"),
+    BOOL("data.augment", TOP(data.augment), "true",
+         "train on random crops and flips; evaluation never does"),
+    OTHER("data.crop.area", SG_OPTION_PAIR, TOP(data.area), ABOVE_ZERO, 1, "[0.08, 1]",
+          "share of the image that a crop covers: smallest and largest"),
+    REAL("data.crop.aspect", TOP(data.aspect), 1, 100, "4/3",
+         "a crop's width over height lies between 1/aspect and aspect"),
+    BOOL("data.flip", TOP(data.flip), "true", "mirror training images, each with probability 1/2"),
+    REAL("data.zoom", TOP(data.zoom), 0.01, 100, "8/7",
+         "evaluation: the shorter side becomes zoom times size, then the centre is cut out"),
+    OTHER("data.mean", SG_OPTION_TRIPLE, TOP(data.mean), -1e6, 1e6, "[0.485, 0.456, 0.406]",
+          "of red, green and blue in [0, 1]: subtracted"),
+    OTHER("data.std", SG_OPTION_TRIPLE, TOP(data.std), ABOVE_ZERO, 1e6, "[0.229, 0.224, 0.225]",
+          "divided by afterwards"),
+    BOUNDED("data.workers", TOP(data.workers), 1, 1024, "1", "threads that prepare images"),
+    BOUNDED("data.ahead", TOP(data.ahead), 1, 1024, "3", "batches that they keep ready"),
+    COUNT("data.test_images", TOP(data.test_images), 0, "0",
+          "images of each evaluation, from the first on; 0 is all"),
+
+    CHOICE("network.model", TOP(network.model), "resnet18 resnet50 efficientnet_v2_s mlp",
+           "efficientnet_v2_s", "torchvision's architectures, or a multilayer perceptron"),
+    CHOICE("network.norm", TOP(network.norm), "none batch group layer", "none",
+           "in the places where the model has BatchNorm"),
+    BOOL("network.bias", TOP(network.bias), "false",
+         "without a norm: give each convolution a bias in its place"),
+    OTHER("network.dropout", SG_OPTION_SHARE, TOP(network.dropout), 0, BELOW_ONE, "auto",
+          "before the classifier of efficientnet_v2_s; auto for the model's own"),
+    OTHER("network.drop_path", SG_OPTION_SHARE, TOP(network.drop_path), 0, BELOW_ONE, "auto",
+          "stochastic depth of the last block of efficientnet_v2_s; auto for the model's own"),
+    OTHER("network.hidden", SG_OPTION_WIDTHS, TOP(network.hidden), 1, 65536, "4 x 256",
+          "hidden layers of the mlp: 4 x 256, or a list of widths"),
+    CHOICE("network.activation", TOP(network.activation), "none relu silu tanh sigmoid", "tanh",
+           "of the mlp"),
+    CHOICE("network.init.kind", TOP(network.init), "default fan_in fan_out", "default",
+           "torchvision's start, or normal weights by fan-in or fan-out"),
+    OTHER("network.init.gain", SG_OPTION_GAIN, TOP(network.gain), 0, 1e9, "auto",
+          "of fan_in and fan_out; auto for that of the activation before the layer"),
+    CHOICE("network.init.calibrate", TOP(network.calibrate), "auto yes=true=on no=false=off",
+           "auto", "set every layer's output to unit deviation on one batch; auto: without a norm"),
+    CHOICE("network.precision", TOP(network.precision), "float=float32 bf16=bfloat16", "float",
+           "of the products; weights and sums are float"),
+
+    COUNT("training.epochs", TOP(epochs), 1, "10", "passes over the training images"),
+    BOUNDED("training.batch", TOP(batch), 1, 1 << 20, "64", "images in a step"),
+    REAL("training.smoothing", TOP(smoothing), 0, BELOW_ONE, "0", "of the labels"),
+    BOUNDED("training.observe_every", TOP(observe_every), 1, 1e12, "50",
+            "steps between statistics of the activations"),
+    TRAINING_ROWS(TOP(training),
+                  COUNT("training.steps", TOP(training.steps), 0, "0",
+                        "optimizer steps, in place of epochs; 0 is as many as epochs have"),
+                  "of weights, order, crops and dropout", "forever", "tensor", "20",
+                  COUNT("training.evaluate_every", TOP(training.evaluate_every), 0, "0",
+                        "steps between evaluations; 0 is after each epoch"),
+                  COUNT("training.checkpoint_every", TOP(training.checkpoint_every), 0, "0",
+                        "steps between checkpoints; 0 is after each epoch")),
+};
+
+static const sg_shorthand shorthands[] = {
+    {"training.optimizer", "name"},
+    {"training.schedule", "then"},
+    {"training.stablegrad", "method"},
+    {"network.init", "kind"},
+};
+
+const sg_option_table sg_task_options = {"an image task", rows, sizeof rows / sizeof rows[0],
+                                         shorthands, sizeof shorthands / sizeof shorthands[0]};

@@ -1,0 +1,213 @@
+/* Reading and writing an image task as a whole, and what the rooms below need of it: see task.h. */
+#include "task/task.h"
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pinn/document.h"
+
+bool sg_task_recognise(const char *text, size_t size, const sg_allocator *given)
+{
+    sg_allocator allocator = sg_allocator_or_heap(given);
+    sg_arena arena;
+    sg_source source = {"task", text, size};
+    sg_diagnostic diagnostic;
+    sg_yaml *root;
+    sg_arena_init(&arena, &allocator);
+    bool task = sg_yaml_parse(&root, &source, 0, &arena, &diagnostic) == SG_OK &&
+                root->kind == SG_YAML_MAPPING && sg_yaml_get(root, "data");
+    sg_arena_clear(&arena);
+    return task;
+}
+
+/* A file that describes a PDE is told so; its keys are not spelling mistakes. */
+static sg_status check_kind(const sg_task *task, sg_reader *reader)
+{
+    for (const sg_yaml *key = task->root->first; key; key = key->next->next) {
+        if (sg_option_is_key(reader->table, key) || !sg_option_is_key(&sg_problem_options, key))
+            continue;
+        sg_yaml_place(reader->diagnostic, key, 0, 0);
+        sg_diagnostic_say(reader->diagnostic, "'%s' is a key of a PDE problem, not of %s",
+                          key->text, reader->table->what);
+        if (sg_yaml_get(task->root, "data"))
+            sg_diagnostic_suggest(reader->diagnostic, "the key `data` makes a file an image task");
+        return SG_ERROR_FORMAT;
+    }
+    return SG_OK;
+}
+
+static sg_status read_all(sg_task *task, sg_reader *reader, const char *const *overrides,
+                          size_t count)
+{
+    sg_task_settings *settings = &task->settings;
+    sg_status status = sg_document_tree(reader, task->sources, overrides, count, &task->root);
+    if (status == SG_OK)
+        status = check_kind(task, reader);
+    if (status == SG_OK)
+        status = sg_document_keys(reader, task->root);
+    if (status == SG_OK)
+        status = sg_options_default(reader, "", settings);
+    if (status == SG_OK)
+        status = sg_options_read(reader, "", reader->table->what, task->root, settings);
+    if (status == SG_OK)
+        status = sg_document_name(reader, task->root, &task->sources[0], &settings->name);
+    return status == SG_OK ? sg_task_check(task, reader) : status;
+}
+
+/* The current folder, and the absolute folder of the file. */
+static sg_status find_folders(sg_task *task, sg_reader *reader)
+{
+    char current[PATH_MAX], folder[2 * PATH_MAX];
+    const char *name = task->sources[0].name, *slash = strrchr(name, '/');
+    size_t length = slash ? (size_t)(slash - name) : 0;
+    if (!getcwd(current, sizeof current) || length >= PATH_MAX) {
+        sg_diagnostic_say(reader->diagnostic, "the current folder cannot be found");
+        return SG_ERROR_IO;
+    }
+    size_t used = 0;
+    if (name[0] != '/') {
+        used = strlen(current);
+        memcpy(folder, current, used);
+        if (length)
+            folder[used++] = '/';
+    }
+    memcpy(folder + used, name, length);
+    used += length;
+    reader->file = &task->sources[0];
+    reader->current_folder = sg_arena_text(&task->arena, current, strlen(current));
+    reader->file_folder = sg_arena_text(&task->arena, used ? folder : "/", used ? used : 1);
+    return reader->current_folder && reader->file_folder ? SG_OK : SG_ERROR_MEMORY;
+}
+
+sg_status sg_task_read(sg_task **out, const char *name, const char *text, size_t size,
+                       const char *const *overrides, size_t override_count,
+                       const sg_allocator *given, sg_diagnostic *diagnostic)
+{
+    sg_allocator allocator = sg_allocator_or_heap(given);
+    *out = NULL;
+    memset(diagnostic, 0, sizeof *diagnostic);
+    sg_task *task = sg_allocate(&allocator, 1, sizeof *task);
+    if (!task)
+        return SG_ERROR_MEMORY;
+    task->allocator = allocator;
+    task->names.time = -1;
+    sg_arena_init(&task->arena, &allocator);
+    task->sources = sg_arena_allocate(&task->arena, override_count + 1, sizeof *task->sources);
+    const char *name_copy = sg_arena_text(&task->arena, name, strlen(name));
+    const char *text_copy = sg_arena_text(&task->arena, text, size);
+    sg_reader reader = {.table = &sg_task_options,
+                        .names = &task->names,
+                        .arena = &task->arena,
+                        .diagnostic = diagnostic};
+    sg_status status = SG_ERROR_MEMORY;
+    if (task->sources && name_copy && text_copy) {
+        task->sources[0] = (sg_source){name_copy, text_copy, size};
+        status = find_folders(task, &reader);
+    }
+    if (status == SG_OK)
+        status = sg_graph_create(&task->graph, &allocator);
+    if (status == SG_OK) {
+        task->names.graph = task->graph;
+        status = read_all(task, &reader, overrides, override_count);
+    }
+    if (status != SG_OK)
+        sg_task_destroy(task);
+    else
+        *out = task;
+    return status;
+}
+
+sg_status sg_task_load(sg_task **task, const char *path, const char *const *overrides,
+                       size_t override_count, const sg_allocator *given, sg_diagnostic *diagnostic)
+{
+    sg_allocator allocator = sg_allocator_or_heap(given);
+    char *text;
+    size_t size;
+    *task = NULL;
+    sg_status status = sg_document_text(path, &allocator, &text, &size, diagnostic);
+    if (status == SG_OK)
+        status =
+            sg_task_read(task, path, text, size, overrides, override_count, &allocator, diagnostic);
+    sg_release(&allocator, text);
+    return status;
+}
+
+void sg_task_destroy(sg_task *task)
+{
+    if (!task)
+        return;
+    sg_allocator allocator = task->allocator;
+    sg_graph_destroy(task->graph);
+    sg_arena_clear(&task->arena);
+    sg_release(&allocator, task);
+}
+
+sg_status sg_task_write(const sg_task *task, char **text)
+{
+    sg_writer w = {.allocator = task->allocator, .names = &task->names};
+    const char *previous = "";
+    for (size_t i = 0; i < sg_task_options.count; i++) {
+        const sg_option *option = &sg_task_options.rows[i];
+        sg_writer_option(&w, previous, option, &task->settings);
+        previous = option->path;
+    }
+    return sg_writer_finish(&w, text);
+}
+
+/* ---- What the rooms below need --------------------------------------------------------------- */
+
+sg_image_view sg_task_view(const sg_task *task, bool training)
+{
+    const sg_data_settings *data = &task->settings.data;
+    sg_image_view view = {.size = (int)data->size,
+                          .augment = training && data->augment,
+                          .area_min = data->area[0],
+                          .area_max = data->area[1],
+                          .aspect = data->aspect,
+                          .flip = data->flip,
+                          .zoom = data->zoom,
+                          .seed = (uint64_t)task->settings.training.seed};
+    for (int i = 0; i < 3; i++) {
+        view.mean[i] = (float)data->mean[i];
+        view.std[i] = (float)data->std[i];
+    }
+    return view;
+}
+
+sg_model_options sg_task_model(const sg_task *task, int classes)
+{
+    const sg_model_settings *network = &task->settings.network;
+    return (sg_model_options){.classes = classes,
+                              .norm = (sg_norm)network->norm,
+                              .bias = network->bias,
+                              .dropout = network->dropout,
+                              .drop_path = network->drop_path,
+                              .hidden = network->hidden.values,
+                              .hidden_count = network->hidden.count,
+                              .act = (sg_act)network->activation};
+}
+
+sg_init_config sg_task_init(const sg_task *task)
+{
+    return (sg_init_config){.kind = (sg_init)task->settings.network.init,
+                            .gain = task->settings.network.gain,
+                            .seed = (uint64_t)task->settings.training.seed};
+}
+
+bool sg_task_calibrates(const sg_task *task)
+{
+    const sg_model_settings *network = &task->settings.network;
+    return network->calibrate == SG_CALIBRATE_YES ||
+           (network->calibrate == SG_CALIBRATE_AUTO && network->norm == SG_NORM_NONE);
+}
+
+sg_scale_config sg_task_scale(const sg_task *task, uint64_t steps)
+{
+    return sg_training_scale(&task->settings.training, steps);
+}
+
+sg_optim_config sg_task_optim(const sg_task *task, uint64_t steps, sg_schedule_term *terms)
+{
+    return sg_training_optim(&task->settings.training, steps, terms);
+}
