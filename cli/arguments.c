@@ -21,7 +21,7 @@ const cli_option options[] = {
     ROW(seeds, OPTION_COUNT, "N", "how many seeds, counting up from the first (default: 1)"),
     ROW(out, OPTION_TEXT, "PATH", "where results go"),
     ROW(resume, OPTION_FLAG, NULL, "go on from the newest checkpoint, bit for bit"),
-    ROW(variants, OPTION_TEXT, "LIST", "what to compare (default: adamw,stablegrad)"),
+    ROW(variants, OPTION_TEXT, "LIST", "what to compare, separated by commas; see below"),
     ROW(problem, OPTION_TEXT, "FILE", "the problem, when weights are given without a run"),
     ROW(grid, OPTION_TEXT, "NxM", "evaluate on a grid of that many points a coordinate"),
     ROW(points, OPTION_TEXT, "FILE", "evaluate at the points of a .csv, .npy or .npz file"),

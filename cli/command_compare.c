@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "pinn/diagnostic.h"
@@ -15,38 +16,25 @@ const char compare_details[] =
     "Every variant starts from the same weights and sees the same points. --variants takes a "
     "list:\n"
     "\n"
+    "of a PDE\n"
     "  adamw                            the problem's optimizer alone, the baseline\n"
     "  stablegrad                       with StableGrad as the problem says\n"
     "  output, residual, norm, inner    with StableGrad and that reference scale\n"
     "  sign                             gradients replaced by their signs\n"
     "\n"
+    "of a task on images\n"
+    "  batchnorm                        the network with BatchNorm, the baseline\n"
+    "  plain                            without BatchNorm\n"
+    "  stablegrad                       without BatchNorm, with StableGrad\n"
+    "  sign                             without BatchNorm, gradients replaced by their signs\n"
+    "  group, layer                     with group or layer norm instead\n"
+    "\n"
     "  stablegrad compare burgers3d\n"
     "  stablegrad compare poisson --seeds 3 --variants adamw,output,residual,norm\n";
 
-/* A variant is the problem with two values set. */
-typedef struct variant {
-    const char *name;
-    const char *sets[2];
-    size_t set_count;
-} variant;
-
-static const variant known[] = {
-    {"adamw", {"training.stablegrad.method=none"}, 1},
-    {"stablegrad", {"training.stablegrad.method=stablegrad"}, 1},
-    {"output",
-     {"training.stablegrad.method=stablegrad", "training.stablegrad.reference=output"},
-     2},
-    {"residual",
-     {"training.stablegrad.method=stablegrad", "training.stablegrad.reference=residual"},
-     2},
-    {"norm", {"training.stablegrad.method=stablegrad", "training.stablegrad.reference=norm"}, 2},
-    {"inner", {"training.stablegrad.method=stablegrad", "training.stablegrad.reference=inner"}, 2},
-    {"sign", {"training.stablegrad.method=sign"}, 1},
-};
-static const size_t known_count = sizeof known / sizeof known[0];
-
 typedef struct comparison {
     const cli_arguments *arguments;
+    const work_kind *kind;
     char problem_path[SG_PATH_SIZE];
     char folder[SG_PATH_SIZE];
     const variant *variants[MOST_VARIANTS];
@@ -57,19 +45,23 @@ typedef struct comparison {
     sg_isa isa;
 } comparison;
 
-static const variant *find_variant(const char *name, size_t length)
+static const variant *find_variant(const work_kind *kind, const char *name, size_t length)
 {
     sg_nearest nearest;
     sg_nearest_begin(&nearest, name, length);
-    for (size_t i = 0; i < known_count; i++) {
-        if (strlen(known[i].name) == length && strncmp(known[i].name, name, length) == 0)
-            return &known[i];
-        sg_nearest_offer(&nearest, known[i].name);
+    for (size_t i = 0; i < kind->variant_count; i++) {
+        const char *known = kind->variants[i].name;
+        if (strlen(known) == length && strncmp(known, name, length) == 0)
+            return &kind->variants[i];
+        sg_nearest_offer(&nearest, known);
     }
     complain("there is no variant '%.*s'", (int)length, name);
     if (nearest.best[0])
         fprintf(stderr, "did you mean '%s'?  ", nearest.best);
-    fprintf(stderr, "variants: adamw, stablegrad, output, residual, norm, inner, sign\n");
+    fprintf(stderr, "variants: ");
+    for (size_t i = 0; i < kind->variant_count; i++)
+        fprintf(stderr, "%s%s", i ? ", " : "", kind->variants[i].name);
+    fputc('\n', stderr);
     return NULL;
 }
 
@@ -77,7 +69,7 @@ static bool read_variants(comparison *c, const char *list)
 {
     for (const char *at = list; *at;) {
         size_t length = strcspn(at, ",");
-        const variant *found = find_variant(at, length);
+        const variant *found = find_variant(c->kind, at, length);
         if (!found)
             return false;
         for (size_t i = 0; i < c->variant_count; i++)
@@ -111,29 +103,30 @@ static int train_variant(comparison *c, size_t v, int64_t k)
     char name[64], folder[SG_PATH_SIZE], seed[64];
     int code;
     sg_message message;
-    const char *sets[3] = {c->variants[v]->sets[0], c->variants[v]->sets[1], NULL};
+    const char *sets[MOST_VARIANT_SETS + 1] = {NULL};
     size_t count = c->variants[v]->set_count;
+    memcpy(sets, c->variants[v]->sets, count * sizeof *sets);
     snprintf(seed, sizeof seed, "training.seed=%" PRId64, c->first_seed + k);
     sets[count++] = seed;
     run_name(c, v, k, name, sizeof name);
-    sg_problem *problem = open_problem(c->arguments, c->problem_path, sets, count, &code);
-    if (!problem)
+    work w;
+    if (!open_work(&w, c->arguments, c->problem_path, sets, count, &code))
         return code;
     sg_status status = sg_run_path(folder, c->folder, name);
     if (status == SG_OK)
         status = sg_run_create_at(folder, &message);
     if (status != SG_OK) {
         complain("%s", message.text);
-        sg_problem_destroy(problem);
+        close_work(&w);
         return exit_code_of(status);
     }
-    describe_method(problem, c->labels[v], sizeof c->labels[v]);
-    training t = {c->arguments,         problem, c->pool, c->isa, folder, false,
+    w.kind->method(w.file, c->labels[v], sizeof c->labels[v]);
+    training t = {c->arguments,         &w,  c->pool, c->isa, folder, false, v == 0 && k == 0,
                   c->variants[v]->name, name};
-    if (v == 0 && k == 0)
-        print_heading(&t);
     code = train_and_tell(&t, NULL);
-    sg_problem_destroy(problem);
+    if (code != EXIT_DONE && rmdir(folder) == 0) /* nothing was begun */
+        rmdir(c->folder);
+    close_work(&w);
     return code;
 }
 
@@ -225,18 +218,22 @@ static void print_table(const comparison *c)
 
 /* ---- The command -------------------------------------------------------------------------- */
 
-/* Reads the problem once for its name and seed, and makes the folder. */
+/* Reads the file once for its kind, name and seed, and makes the folder. */
 static int prepare(comparison *c, char *name, size_t size)
 {
     int code;
     sg_message message;
+    work w;
+    const char *list = c->arguments->variants;
     find_problem(c->arguments->operands[0], c->problem_path);
-    sg_problem *problem = open_problem(c->arguments, c->problem_path, NULL, 0, &code);
-    if (!problem)
+    if (!open_work(&w, c->arguments, c->problem_path, NULL, 0, &code))
         return code;
-    snprintf(name, size, "%s", problem->settings.name);
-    c->first_seed = problem->settings.training.seed;
-    sg_problem_destroy(problem);
+    c->kind = w.kind;
+    snprintf(name, size, "%s", w.kind->name(w.file));
+    c->first_seed = w.kind->training(w.file)->seed;
+    close_work(&w);
+    if (!read_variants(c, list ? list : c->kind->usual))
+        return EXIT_BAD_INPUT;
     sg_status status;
     if (c->arguments->out) {
         snprintf(c->folder, sizeof c->folder, "%s", c->arguments->out);
@@ -255,15 +252,15 @@ static int compare(comparison *c)
     int code = prepare(c, name, sizeof name), worst = EXIT_DONE;
     sg_message message;
     /* A variant that fails numerically is a result; only an interruption ends the comparison. */
-    for (size_t v = 0; v < c->variant_count && code != EXIT_BAD_INPUT; v++)
+    if (code != EXIT_DONE)
+        return code;
+    for (size_t v = 0; v < c->variant_count; v++)
         for (int64_t k = 0; k < c->arguments->seeds; k++) {
             code = train_variant(c, v, k);
             worst = code > worst ? code : worst;
             if (code == EXIT_INTERRUPTED || code == EXIT_BAD_INPUT)
                 return code;
         }
-    if (worst != EXIT_DONE && code == EXIT_BAD_INPUT)
-        return code;
     if (write_index(c, name, &message) != SG_OK) {
         complain("%s", message.text);
         return EXIT_RUN_FAILED;
@@ -281,8 +278,7 @@ int run_compare(const cli_arguments *arguments)
         complain("--seeds takes a number from 1 to %d", MOST_SEEDS);
         return EXIT_BAD_INPUT;
     }
-    if (!read_variants(&c, arguments->variants ? arguments->variants : "adamw,stablegrad") ||
-        !read_isa(arguments, &c.isa))
+    if (!read_isa(arguments, &c.isa))
         return EXIT_BAD_INPUT;
     c.pool = open_pool(arguments);
     if (!c.pool)

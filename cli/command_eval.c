@@ -5,12 +5,14 @@
 #include "commands.h"
 #include "solution.h"
 #include "solution_files.h"
+#include "work.h"
 
 const char eval_details[] =
     "RUN is the folder of a run, or a .safetensors file together with --problem. The result goes "
     "to\n"
     "the output as CSV, or to --out (.csv, .npz). Quantities may be any expression of the fields,\n"
-    "their derivatives and the coordinates.\n"
+    "their derivatives and the coordinates. Of a task on images: top-1, top-5 and loss on its test "
+    "images.\n"
     "\n"
     "  stablegrad eval runs/heat-0001 --grid 101x51 --fields u,u_x > u.csv\n"
     "  stablegrad eval weights.safetensors --problem heat.yaml --points at.csv --residuals\n";
@@ -20,9 +22,25 @@ static sg_status to_output(void *context, const char *text, size_t size)
     return fwrite(text, 1, size, context) == size ? SG_OK : SG_ERROR_IO;
 }
 
+/* A run on images: the share of test images that it gets right. */
+static int eval_images(const cli_arguments *arguments, const char *file, const char *weights)
+{
+    int code;
+    work w;
+    if (!open_work(&w, arguments, file, NULL, 0, &code))
+        return code;
+    code = w.kind->eval(w.file, weights, arguments);
+    close_work(&w);
+    return code;
+}
+
 int run_eval(const cli_arguments *arguments)
 {
     solution s;
+    char file[SG_PATH_SIZE], weights[SG_PATH_SIZE];
+    int found = find_files(arguments, file, weights);
+    if (found != EXIT_DONE || is_image_task(file))
+        return found == EXIT_DONE ? eval_images(arguments, file, weights) : found;
     int code = open_solution(&s, arguments, false);
     if (code == EXIT_DONE && arguments->out) {
         code = write_solution(&s, arguments->out);

@@ -6,26 +6,33 @@
 
 #include "commands.h"
 #include "train/metrics.h"
-#include "training.h"
+#include "work.h"
 
 static int not_hidden(const struct dirent *entry)
 {
     return entry->d_name[0] != '.';
 }
 
+/* A file that cannot be read, or not by this build, is not listed. */
+static bool open_shipped(work *w, const char *path)
+{
+    sg_diagnostic diagnostic;
+    *w = (work){is_image_task(path) ? image_work : &problem_work, NULL};
+    return w->kind && w->kind->open(&w->file, path, NULL, 0, &diagnostic) == SG_OK;
+}
+
 /* One line for a problem: its name and title, or that it cannot be read. */
 static void tell_problem(const char *folder, const char *file, bool json)
 {
     char path[SG_PATH_SIZE], name[256];
-    sg_problem *problem;
-    sg_diagnostic diagnostic;
+    work w;
     const char *dot = strrchr(file, '.');
     if (!dot || strcmp(dot, ".yaml") != 0 || sg_run_path(path, folder, file) != SG_OK)
         return;
     snprintf(name, sizeof name, "%.*s", (int)(dot - file), file);
-    if (sg_problem_load(&problem, path, NULL, 0, NULL, &diagnostic) != SG_OK)
+    if (!open_shipped(&w, path))
         return;
-    const char *title = problem->settings.title ? problem->settings.title : "";
+    const char *title = w.kind->title(w.file) ? w.kind->title(w.file) : "";
     if (json) {
         json_t *object = json_object();
         json_object_set_new(object, "problem", json_string(name));
@@ -35,9 +42,9 @@ static void tell_problem(const char *folder, const char *file, bool json)
         fputc('\n', stdout);
         json_decref(object);
     } else {
-        printf("  %-14s %s\n", name, title);
+        printf("  %-24s %s\n", name, title);
     }
-    sg_problem_destroy(problem);
+    close_work(&w);
 }
 
 static const char *text_of(const json_t *object, const char *key)

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "training.h"
@@ -27,26 +28,26 @@ static bool find_run(const cli_arguments *arguments, char folder[SG_PATH_SIZE])
     int code;
     sg_message message;
     find_problem(operand, path);
-    sg_problem *problem = open_problem(arguments, path, NULL, 0, &code);
-    if (!problem)
+    work w;
+    if (!open_work(&w, arguments, path, NULL, 0, &code))
         return false;
-    sg_status status = sg_run_newest(folder, "runs", problem->settings.name, &message);
+    sg_status status = sg_run_newest(folder, "runs", w.kind->name(w.file), &message);
     if (status != SG_OK)
         complain("%s", message.text);
-    sg_problem_destroy(problem);
+    close_work(&w);
     return status == SG_OK;
 }
 
 /* Says so when there is nothing left to do. */
-static bool is_complete(const char *folder, const sg_problem *problem)
+static bool is_complete(const char *folder, const work *w)
 {
     char path[SG_PATH_SIZE];
     json_t *record = NULL;
     if (sg_run_path(path, folder, "run.json") == SG_OK)
         record = json_load_file(path, 0, NULL);
     int64_t done = json_integer_value(json_object_get(record, "steps_done"));
+    int64_t steps = w->kind->steps(w->file, record);
     json_decref(record);
-    int64_t steps = problem->settings.training.steps;
     if (done < steps)
         return false;
     const char *name = strrchr(folder, '/') ? strrchr(folder, '/') + 1 : folder;
@@ -60,32 +61,20 @@ static int resume_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
 {
     char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
     int code = EXIT_BAD_INPUT;
+    work w;
     if (!find_run(arguments, folder) || sg_run_path(path, folder, "problem.yaml") != SG_OK)
         return EXIT_BAD_INPUT;
-    sg_problem *problem = open_problem(arguments, path, NULL, 0, &code);
-    if (!problem)
+    if (!open_work(&w, arguments, path, NULL, 0, &code))
         return code;
-    training t = {arguments, problem, pool, isa, folder, true, "train", "train"};
+    training t = {arguments, &w, pool, isa, folder, true, true, "train", "train"};
     code = EXIT_DONE;
-    if (!is_complete(folder, problem)) {
-        print_heading(&t);
+    if (!is_complete(folder, &w)) {
         code = train_and_tell(&t, NULL);
         if (write_report(folder) && !arguments->quiet && !arguments->json)
             printf("\nreport  %s/report.html\n", folder);
     }
-    sg_problem_destroy(problem);
+    close_work(&w);
     return code;
-}
-
-static void print_result(const sg_train_result *result, const char *folder)
-{
-    printf("\n");
-    if (result->evaluated)
-        printf("validation loss     %.2e\n", result->validation_loss);
-    if (result->has_error)
-        printf("relative L2 error   %.2e\nlargest error       %.2e\n", result->relative_l2,
-               result->largest);
-    printf("\nreport  %s/report.html\n", folder);
 }
 
 static int new_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
@@ -93,30 +82,32 @@ static int new_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
     char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
     int code;
     sg_message message;
+    work w;
     find_problem(arguments->operands[0], path);
-    sg_problem *problem = open_problem(arguments, path, NULL, 0, &code);
-    if (!problem)
+    if (!open_work(&w, arguments, path, NULL, 0, &code))
         return code;
     sg_status status;
     if (arguments->out) {
         snprintf(folder, sizeof folder, "%s", arguments->out);
         status = sg_run_create_at(folder, &message);
     } else {
-        status = sg_run_create(folder, "runs", problem->settings.name, &message);
+        status = sg_run_create(folder, "runs", w.kind->name(w.file), &message);
     }
     if (status != SG_OK) {
         complain("%s", message.text);
-        sg_problem_destroy(problem);
+        close_work(&w);
         return exit_code_of(status);
     }
     sg_train_result result;
-    training t = {arguments, problem, pool, isa, folder, false, "train", "train"};
-    print_heading(&t);
+    training t = {arguments, &w, pool, isa, folder, false, true, "train", "train"};
     code = train_and_tell(&t, &result);
-    bool reported = write_report(folder);
-    if (code == EXIT_DONE && reported && !arguments->quiet && !arguments->json)
-        print_result(&result, folder);
-    sg_problem_destroy(problem);
+    bool reported = code != EXIT_DONE && rmdir(folder) == 0 ? false : write_report(folder);
+    if (code == EXIT_DONE && reported && !arguments->quiet && !arguments->json) {
+        printf("\n");
+        w.kind->result(&result);
+        printf("\nreport  %s/report.html\n", folder);
+    }
+    close_work(&w);
     return code;
 }
 

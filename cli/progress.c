@@ -73,9 +73,16 @@ static void append_bar(char *line, int width, const progress *p, int64_t done)
 
 static void append_values(char *line, int width, const progress_value *values, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!append(line, width, "  %s %.1e", values[i].name, values[i].value))
+    for (size_t i = 0; i < count; i++) {
+        const char *name = values[i].name;
+        double value = values[i].value;
+        bool fits = values[i].look == PROGRESS_POWER ? append(line, width, "  %s %.1e", name, value)
+                    : values[i].look == PROGRESS_SHARE
+                        ? append(line, width, "  %s %.1f %%", name, 100 * value)
+                        : append(line, width, value < 100 ? "  %s %.2f" : "  %s %.0f", name, value);
+        if (!fits)
             return;
+    }
 }
 
 /* `last`: the run is over, and the time is what it took. */

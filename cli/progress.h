@@ -22,10 +22,12 @@ typedef struct progress {
     bool drawn;          /* a line without line break is on the terminal */
 } progress;
 
-/* One value to show, "loss 1.2e-03". */
+/* One value to show: "loss 1.2e-03", "epoch 1.25", "top-1 34.5 %". */
+typedef enum progress_look { PROGRESS_POWER, PROGRESS_PLAIN_NUMBER, PROGRESS_SHARE } progress_look;
 typedef struct progress_value {
     const char *name;
     double value;
+    progress_look look;
 } progress_value;
 
 /* Chooses the style from `quiet` and what `to` is. */

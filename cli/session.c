@@ -7,10 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { COMMAND_SIZE = 2048, MOST_MORE = 8 };
+enum { COMMAND_SIZE = 2048 };
 
 volatile sig_atomic_t stop_requested;
 static char command_line[COMMAND_SIZE];
+static char **arguments_given;
 
 static bool is_file(const char *path)
 {
@@ -53,38 +54,6 @@ void find_problem(const char *name, char path[SG_PATH_SIZE])
     int length = snprintf(shipped, sizeof shipped, "%s/%s.yaml", folder, name);
     if (length > 0 && length < SG_PATH_SIZE && is_file(shipped))
         snprintf(path, SG_PATH_SIZE, "%s", shipped);
-}
-
-sg_problem *open_problem(const cli_arguments *arguments, const char *path, const char *const *more,
-                         size_t count, int *exit_code)
-{
-    const char *overrides[MOST_SETS + MOST_MORE + 1];
-    char seed[64];
-    size_t n = 0;
-    for (size_t i = 0; i < arguments->set_count; i++)
-        overrides[n++] = arguments->sets[i];
-    if (arguments->seed >= 0) {
-        snprintf(seed, sizeof seed, "training.seed=%" PRId64, arguments->seed);
-        overrides[n++] = seed;
-    }
-    for (size_t i = 0; i < count && i < MOST_MORE; i++)
-        overrides[n++] = more[i];
-    sg_problem *problem;
-    sg_diagnostic diagnostic;
-    memset(&diagnostic, 0, sizeof diagnostic);
-    sg_status status = sg_problem_load(&problem, path, overrides, n, NULL, &diagnostic);
-    /* A file that is not there is as wrong an input as one with a mistake in it. */
-    *exit_code = status == SG_ERROR_IO ? EXIT_BAD_INPUT : exit_code_of(status);
-    if (status == SG_OK)
-        return problem;
-    if (diagnostic.message[0]) {
-        char text[2048];
-        sg_diagnostic_format(&diagnostic, text, sizeof text);
-        fputs(text, stderr);
-    } else {
-        complain("%s: %s", path, sg_status_text(status));
-    }
-    return NULL;
 }
 
 int exit_code_of(sg_status status)
@@ -146,6 +115,7 @@ void watch_signals(void)
 
 void remember_command(int argc, char **argv)
 {
+    arguments_given = argv;
     size_t used = (size_t)snprintf(command_line, sizeof command_line, "stablegrad");
     for (int i = 1; i < argc && used < sizeof command_line; i++) {
         bool plain =
@@ -158,6 +128,15 @@ void remember_command(int argc, char **argv)
 const char *command_text(void)
 {
     return command_line;
+}
+
+void wait_passively(void)
+{
+    if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") || !arguments_given ||
+        setenv("OMP_WAIT_POLICY", "passive", 1) != 0)
+        return;
+    fflush(NULL);
+    execv("/proc/self/exe", arguments_given); /* when it returns, threads spin: slower, not wrong */
 }
 
 void format_thousands(uint64_t value, char *text, size_t size)

@@ -5,7 +5,8 @@
 #include <signal.h>
 
 #include "arguments.h"
-#include "pinn/problem.h"
+#include "stablegrad/cpu.h"
+#include "stablegrad/pool.h"
 #include "train/run_folder.h"
 
 /* The file that `name` means: a path, or the name of a shipped problem ("burgers"). */
@@ -13,11 +14,6 @@ void find_problem(const char *name, char path[SG_PATH_SIZE]);
 
 /* Where the shipped problems are; false if they are nowhere to be found. */
 bool problem_folder(char path[SG_PATH_SIZE]);
-
-/* Reads a problem with --set, --seed and `more` (count) applied. On a mistake says so on stderr and
- * returns NULL; *exit_code is then what the program should end with. */
-sg_problem *open_problem(const cli_arguments *arguments, const char *path, const char *const *more,
-                         size_t count, int *exit_code);
 
 /* A pool of --threads; NULL, with a message, if it cannot be made. */
 sg_pool *open_pool(const cli_arguments *arguments);
@@ -32,6 +28,11 @@ void watch_signals(void);
 /* The command line as typed, for run.json. */
 void remember_command(int argc, char **argv);
 const char *command_text(void);
+
+/* The threads of oneDNN wait in a loop unless the environment says otherwise before the program
+ * starts, and one such loop on a busy processor holds up all of them: starts the program anew with
+ * OMP_WAIT_POLICY=passive if nothing is set. Call before anything is done. */
+void wait_passively(void);
 
 /* Exit code for a library status: bad input, or a failed run. */
 int exit_code_of(sg_status status);

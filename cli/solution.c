@@ -9,6 +9,7 @@
 #include "base/csv.h"
 #include "base/npz.h"
 #include "train/checkpoint.h"
+#include "work.h"
 
 enum { FILE_LIMIT = 1 << 30, DEFAULT_GRID_POINTS = 1 << 20 };
 
@@ -20,9 +21,8 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* From a run: its problem and its newest (or best) weights. From weights: --problem. */
-static int find_files(const cli_arguments *arguments, char problem[SG_PATH_SIZE],
-                      char weights[SG_PATH_SIZE])
+int find_files(const cli_arguments *arguments, char problem[SG_PATH_SIZE],
+               char weights[SG_PATH_SIZE])
 {
     const char *operand = arguments->operands[0];
     if (!is_folder(operand)) {
@@ -320,9 +320,16 @@ int open_solution(solution *s, const cli_arguments *arguments, bool on_grid)
         snprintf(precision, sizeof precision, "network.precision=%s", arguments->precision);
         sets[set_count++] = precision;
     }
-    s->problem = open_problem(arguments, problem, sets, set_count, &code);
-    if (!s->problem)
+    work w;
+    if (is_image_task(problem)) {
+        complain("%s is a task on images and has no field on points; its weights.safetensors loads "
+                 "in PyTorch as it is, and stablegrad eval RUN counts its hits",
+                 problem);
+        return EXIT_BAD_INPUT;
+    }
+    if (!open_work(&w, arguments, problem, sets, set_count, &code))
         return code;
+    s->problem = w.file;
     s->pool = open_pool(arguments);
     code = s->pool ? open_network(s, weights) : EXIT_RUN_FAILED;
     if (code == EXIT_DONE)

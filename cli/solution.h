@@ -2,6 +2,7 @@
 #ifndef SG_CLI_SOLUTION_H
 #define SG_CLI_SOLUTION_H
 
+#include "pinn/problem.h"
 #include "session.h"
 #include "train/quantities.h"
 
@@ -22,6 +23,12 @@ typedef struct solution {
     const char *names[MOST_COLUMNS];
     size_t column_count;
 } solution;
+
+/* The files that operand 0 means. Of a run: its problem and its newest (or best) weights; of
+ * weights:
+ * --problem. Returns an exit code after saying what is wrong. */
+int find_files(const cli_arguments *arguments, char problem[SG_PATH_SIZE],
+               char weights[SG_PATH_SIZE]);
 
 /* Opens the run or the weights in operand 0, and evaluates what the options ask for. Returns an
  * exit code after saying what is wrong. `on_grid` refuses --points and needs no --grid. */

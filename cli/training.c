@@ -4,13 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/npz.h"
 #include "progress.h"
 #include "report/report.h"
-#include "report/vti.h"
-#include "train/record.h"
 
-enum { MOST_VALUES = 16, MOST_ARRAYS = 256, FILE_LIMIT = 1 << 30 };
+enum { MOST_VALUES = 16 };
 
 /* What the callbacks carry. */
 typedef struct narrator {
@@ -18,43 +15,9 @@ typedef struct narrator {
     bool json;
     progress_value values[MOST_VALUES];
     size_t value_count;
+    bool evaluated;
+    double top1; /* of the last evaluation of images */
 } narrator;
-
-void describe_method(const sg_problem *problem, char *text, size_t size)
-{
-    static const char *const optimizers[] = {"AdamW", "Adam", "SGD"};
-    static const char *const references[] = {"output", "residual", "norm", "inner", "constant"};
-    const sg_training_settings *chosen = &problem->settings.training;
-    const char *optimizer = optimizers[chosen->optimizer];
-    if (chosen->method == SG_METHOD_NONE)
-        snprintf(text, size, "%s", optimizer);
-    else if (chosen->method == SG_METHOD_SIGN)
-        snprintf(text, size, "%s + sign", optimizer);
-    else
-        snprintf(text, size, "%s + StableGrad (%s)", optimizer, references[chosen->reference.kind]);
-}
-
-void print_heading(const training *t)
-{
-    const sg_problem *problem = t->problem;
-    char network[64], parameters[32], points[32], channels[256];
-    sg_trainer *trainer;
-    if (t->arguments->quiet || t->arguments->json ||
-        sg_trainer_create(&trainer, problem, t->pool, t->isa, NULL) != SG_OK)
-        return;
-    uint64_t per_step = 0;
-    for (int s = 0; s < problem->set_count; s++)
-        per_step += (uint64_t)problem->sets[s].items;
-    sg_describe_network(&problem->settings.network, network, sizeof network);
-    format_thousands(sg_jet_network_parameters(sg_trainer_network(trainer)), parameters,
-                     sizeof parameters);
-    format_thousands(per_step, points, sizeof points);
-    sg_trainer_channels(trainer, 0, channels, sizeof channels);
-    printf("%s  %s, %s parameters, %s points per step\nchannels %s\n", problem->settings.name,
-           network, parameters, points, channels);
-    fflush(stdout);
-    sg_trainer_destroy(trainer);
-}
 
 /* ---- Callbacks ---------------------------------------------------------------------------- */
 
@@ -66,19 +29,36 @@ static void print_json(json_t *object)
     json_decref(object);
 }
 
+/* The loss of images lies between 0.1 and 10 unless it explodes. */
+static void show_images(narrator *t, const sg_step_metrics *step)
+{
+    const sg_image_metrics *images = step->images;
+    bool usual = step->loss >= 0.1 && step->loss < 1000;
+    t->values[0].look = usual ? PROGRESS_PLAIN_NUMBER : PROGRESS_POWER;
+    t->values[1] = (progress_value){"epoch", images->epoch, PROGRESS_PLAIN_NUMBER};
+    t->values[2] = (progress_value){"images/s", images->images_per_second, PROGRESS_PLAIN_NUMBER};
+    t->values[3] = (progress_value){"test top-1", t->top1, PROGRESS_SHARE};
+    t->value_count = t->evaluated ? 4 : 3;
+}
+
 static void on_step(void *context, const sg_step_metrics *step)
 {
     narrator *t = context;
-    t->values[0] = (progress_value){"loss", step->loss};
+    t->values[0] = (progress_value){"loss", step->loss, PROGRESS_POWER};
     t->value_count = 1;
-    for (size_t i = 0; i < step->term_count && t->value_count < MOST_VALUES; i++)
-        t->values[t->value_count++] = (progress_value){step->terms[i].name, step->terms[i].value};
+    if (step->images)
+        show_images(t, step);
+    for (size_t i = 0; !step->images && i < step->term_count && t->value_count < MOST_VALUES; i++)
+        t->values[t->value_count++] =
+            (progress_value){step->terms[i].name, step->terms[i].value, PROGRESS_POWER};
     progress_update(&t->line, (int64_t)step->step, t->values, t->value_count);
 }
 
 static void on_evaluation(void *context, const sg_evaluation_metrics *evaluation)
 {
     narrator *t = context;
+    t->top1 = evaluation->top1;
+    t->evaluated = true;
     if (!t->json)
         return;
     json_t *object = json_object();
@@ -91,6 +71,10 @@ static void on_evaluation(void *context, const sg_evaluation_metrics *evaluation
         json_object_set_new(
             object, "relative_l2",
             sg_json_number(evaluation->errors[evaluation->error_count - 1].relative_l2));
+    if (evaluation->images > 0) {
+        json_object_set_new(object, "top1", sg_json_number(evaluation->top1));
+        json_object_set_new(object, "top5", sg_json_number(evaluation->top5));
+    }
     print_json(object);
 }
 
@@ -104,41 +88,6 @@ static void on_note(void *context, const char *sentence)
 }
 
 /* ---- Files after a run -------------------------------------------------------------------- */
-
-/* The arrays of field.npz as an image: axes by the coordinates' names, then everything else. */
-static sg_status write_image(const char *path, const sg_problem *problem, const sg_arrays *arrays,
-                             char *message, size_t size)
-{
-    sg_vti_grid grid = {.rank = (size_t)problem->names.coordinate_count};
-    sg_vti_field fields[MOST_ARRAYS];
-    size_t count = 0, axes = 0;
-    for (size_t i = 0; i < arrays->count; i++) {
-        const sg_array *array = &arrays->items[i];
-        if (axes < grid.rank) { /* the axes come first */
-            grid.names[axes] = problem->names.coordinates[axes];
-            grid.axes[axes] = array->values;
-            grid.shape[axes++] = array->count;
-        } else if (count < MOST_ARRAYS) {
-            fields[count++] = (sg_vti_field){array->name, array->values};
-        }
-    }
-    return sg_vti_write(path, &grid, fields, count, NULL, message, size);
-}
-
-void write_field_files(const sg_problem *problem, const char *folder)
-{
-    char npz[SG_PATH_SIZE], vti[SG_PATH_SIZE], message[SG_MESSAGE_SIZE];
-    sg_arrays arrays;
-    if (sg_run_path(npz, folder, "field.npz") != SG_OK ||
-        sg_run_path(vti, folder, "field.vti") != SG_OK)
-        return;
-    sg_status status = sg_npz_read(npz, FILE_LIMIT, NULL, &arrays, message, sizeof message);
-    if (status == SG_OK)
-        status = write_image(vti, problem, &arrays, message, sizeof message);
-    sg_arrays_release(&arrays);
-    if (status != SG_OK)
-        complain("%s", message);
-}
 
 bool write_report(const char *folder)
 {
@@ -177,6 +126,10 @@ static int tell_end(const training *t, const narrator *teller, const sg_train_re
             json_object_set_new(object, "validation_loss", sg_json_number(result->validation_loss));
         if (result->has_error)
             json_object_set_new(object, "relative_l2", sg_json_number(result->relative_l2));
+        if (result->images > 0) {
+            json_object_set_new(object, "top1", sg_json_number(result->top1));
+            json_object_set_new(object, "top5", sg_json_number(result->top5));
+        }
         print_json(object);
     }
     if (result->end == SG_TRAIN_FAILED) {
@@ -193,17 +146,26 @@ static int tell_end(const training *t, const narrator *teller, const sg_train_re
 
 int train_and_tell(const training *t, sg_train_result *result)
 {
+    const work *w = t->work;
     char label[64];
-    sg_message message;
+    sg_message message = {""};
     sg_train_result own;
+    sg_subject *subject;
     narrator teller = {.json = t->arguments->json};
     result = result ? result : &own;
-    describe_method(t->problem, label, sizeof label);
+    w->kind->method(w->file, label, sizeof label);
+    sg_status status = w->kind->subject(&subject, w->file, t->pool, t->isa, &message);
+    if (status != SG_OK) {
+        complain("%s", message.text);
+        return status == SG_ERROR_IO ? EXIT_BAD_INPUT : exit_code_of(status);
+    }
+    if (t->heading && !t->arguments->quiet && !t->arguments->json) {
+        w->kind->heading(w->file, subject);
+        fflush(stdout);
+    }
     progress_begin(&teller.line, stdout, t->arguments->quiet || t->arguments->json, t->shown,
-                   start_of(t), t->problem->settings.training.steps);
-    sg_train_config config = {.problem = t->problem,
-                              .pool = t->pool,
-                              .isa = t->isa,
+                   start_of(t), (int64_t)subject->steps);
+    sg_train_config config = {.subject = subject,
                               .folder = t->folder,
                               .resume = t->resume,
                               .variant = t->variant,
@@ -212,7 +174,8 @@ int train_and_tell(const training *t, sg_train_result *result)
                               .threads = sg_pool_threads(t->pool),
                               .events = {&teller, on_step, on_evaluation, on_note},
                               .stop = &stop_requested};
-    sg_status status = sg_train(&config, result, &message, NULL);
+    status = sg_train(&config, result, &message, NULL);
+    sg_subject_destroy(subject);
     if (status != SG_OK) {
         if (teller.line.drawn)
             fputc('\n', stdout);
@@ -221,6 +184,6 @@ int train_and_tell(const training *t, sg_train_result *result)
     }
     progress_end(&teller.line, (int64_t)result->steps, teller.values, teller.value_count);
     if (result->end != SG_TRAIN_FAILED)
-        write_field_files(t->problem, t->folder);
+        w->kind->after(w->file, t->folder);
     return tell_end(t, &teller, result, &message);
 }

@@ -63,10 +63,6 @@ typedef struct sg_task {
     sg_task_settings settings;
 } sg_task;
 
-/* Whether the text is an image task: a mapping with the key `data`. A text that cannot be read is
- * not. */
-bool sg_task_recognise(const char *text, size_t size, const sg_allocator *allocator);
-
 /* As sg_problem_read and sg_problem_load. A path in the file is relative to the file's folder, one
  * in an override to the current folder. Whether data are there is for opening them to say. */
 SG_CHECKED sg_status sg_task_read(sg_task **task, const char *name, const char *text, size_t size,

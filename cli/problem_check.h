@@ -1,0 +1,14 @@
+/* `stablegrad check` of a PDE. */
+#ifndef SG_CLI_PROBLEM_CHECK_H
+#define SG_CLI_PROBLEM_CHECK_H
+
+#include "session.h"
+#include "train/trainer.h"
+
+/* Tells everything; returns an exit code. */
+int check_problem(sg_problem *problem, const cli_arguments *arguments);
+
+/* "burgers3d  4 x 96 tanh, 30,723 parameters, 3,072 points per step, channels u u_t ...". */
+void print_problem(const sg_problem *problem, const sg_trainer *trainer);
+
+#endif

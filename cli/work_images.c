@@ -1,0 +1,279 @@
+/* Tasks on images as work: see work.h. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "progress.h"
+#include "train/image_subject.h"
+#include "work.h"
+
+enum { TIMED_STEPS = 3 };
+
+static sg_status open_task(void **file, const char *path, const char *const *sets, size_t count,
+                           sg_diagnostic *diagnostic)
+{
+    sg_task *task;
+    sg_status status = sg_task_load(&task, path, sets, count, NULL, diagnostic);
+    *file = task;
+    return status;
+}
+
+static void close_task(void *file)
+{
+    sg_task_destroy(file);
+}
+
+static const sg_task_settings *own(const void *file)
+{
+    return &((const sg_task *)file)->settings;
+}
+
+static const char *name(const void *file)
+{
+    return own(file)->name;
+}
+
+static const char *title(const void *file)
+{
+    return own(file)->title;
+}
+
+static const sg_training_settings *training(const void *file)
+{
+    return &own(file)->training;
+}
+
+static int64_t steps(const void *file, const json_t *record)
+{
+    int64_t set = training(file)->steps;
+    return set ? set
+               : own(file)->epochs * json_integer_value(json_object_get(record, "steps_per_epoch"));
+}
+
+/* "BatchNorm", "no BatchNorm + StableGrad": the optimizer is the same for all. */
+static void describe_method(const void *file, char *text, size_t size)
+{
+    static const char *const norms[SG_NORMS] = {"no BatchNorm", "BatchNorm", "GroupNorm",
+                                                "LayerNorm"};
+    static const char *const methods[] = {" + StableGrad", " + sign", ""};
+    snprintf(text, size, "%s%s", norms[own(file)->network.norm], methods[training(file)->method]);
+}
+
+static sg_status subject(sg_subject **out, void *file, sg_pool *pool, sg_isa isa,
+                         sg_message *message)
+{
+    return sg_image_subject_create(out, file, pool, isa, NULL, message);
+}
+
+static void heading(const void *file, const sg_subject *trained)
+{
+    const sg_task_settings *settings = own(file);
+    const sg_image_trainer *trainer = sg_image_subject_trainer(trained);
+    sg_image_data data = sg_image_trainer_data(trainer);
+    char network[128], parameters[32], train[32], test[32], all[32];
+    sg_describe_model(&settings->network, network, sizeof network);
+    format_thousands(sg_net_information(sg_image_trainer_network(trainer)).parameters, parameters,
+                     sizeof parameters);
+    format_thousands(data.train_images, train, sizeof train);
+    format_thousands(data.test_images, test, sizeof test);
+    format_thousands(trained->steps, all, sizeof all);
+    printf("%s  %s, %s parameters\n", settings->name, network, parameters);
+    printf("%s + %s images of %d classes, %" PRId64 " px; %s steps of %" PRId64 " images, %" PRIu64
+           " an epoch\n",
+           train, test, data.classes, settings->data.size, all, settings->batch,
+           sg_image_trainer_per_epoch(trainer));
+}
+
+static void no_files(const void *file, const char *folder)
+{
+    (void)file;
+    (void)folder;
+}
+
+static void print_result(const sg_train_result *result)
+{
+    if (!result->evaluated)
+        return;
+    printf("test top-1          %.2f %%\ntest top-5          %.2f %%\n", 100 * result->top1,
+           100 * result->top5);
+    printf("best top-1          %.2f %% at step %" PRIu64 "\ntest loss           %.4g\n",
+           100 * result->best_top1, result->best_step, result->validation_loss);
+}
+
+/* ---- check -------------------------------------------------------------------------------- */
+
+/* What a few steps showed. */
+typedef struct trial {
+    double seconds;       /* of the fastest step */
+    double waited;        /* for the loader, all of them */
+    double loss, largest; /* at the first step: the loss, the largest layer std */
+    double smallest;      /* and the smallest */
+} trial;
+
+static sg_status try_steps(sg_image_trainer *trainer, trial *t, sg_message *message)
+{
+    const sg_net *net = sg_image_trainer_network(trainer);
+    *t = (trial){.seconds = INFINITY, .smallest = INFINITY};
+    for (int i = 0; i <= TIMED_STEPS; i++) {
+        sg_image_step step;
+        double began = seconds_now();
+        sg_status status = sg_image_trainer_step(trainer, i ? INFINITY : 0, &step, message);
+        if (status != SG_OK)
+            return status;
+        if (i > 0) {
+            t->seconds = fmin(t->seconds, seconds_now() - began);
+            t->waited += step.waited;
+            continue;
+        }
+        t->loss = step.loss.loss;
+        for (size_t k = 0; k < sg_net_layer_count(net); k++) {
+            sg_layer_report layer = sg_net_layer_at(net, k);
+            t->largest = fmax(t->largest, layer.finite ? layer.std : INFINITY);
+            t->smallest = fmin(t->smallest, layer.std);
+        }
+    }
+    return SG_OK;
+}
+
+static void print_trial(const sg_subject *trained, const trial *t, int threads)
+{
+    const sg_image_trainer *trainer = sg_image_subject_trainer(trained);
+    sg_net_info info = sg_net_information(sg_image_trainer_network(trainer));
+    const sg_net_config *config = sg_net_configuration(sg_image_trainer_network(trainer));
+    char total[32];
+    format_duration(t->seconds * (double)trained->steps, total, sizeof total);
+    printf(
+        "\nmemory         %.0f MB activations, %.0f MB weights, gradients and optimizer, %.0f MB "
+        "work\n",
+        1e-6 * (double)info.activation_bytes,
+        1e-6 * (double)sg_image_trainer_parameter_bytes(trainer), 1e-6 * (double)info.work_bytes);
+    printf("time per step  %.3g s on %d threads, %.1f images/s%s\n", t->seconds, threads,
+           config->batch / t->seconds, t->waited > 0.1 * t->seconds ? ", waiting for images" : "");
+    printf("whole run      about %s for %" PRIu64 " steps, without evaluation\n", total,
+           trained->steps);
+    printf("start          loss %.4g (guessing: %.4g), layer outputs of std %.1e to %.1e\n",
+           t->loss, log(sg_net_classes(sg_image_trainer_network(trainer))), t->smallest,
+           t->largest);
+}
+
+static void print_json_trial(const sg_subject *trained, const trial *t)
+{
+    const sg_image_trainer *trainer = sg_image_subject_trainer(trained);
+    sg_net_info info = sg_net_information(sg_image_trainer_network(trainer));
+    json_t *object = json_object();
+    json_object_set_new(object, "name", json_string(trained->name));
+    json_object_set_new(object, "parameters", json_integer((json_int_t)info.parameters));
+    json_object_set_new(object, "activation_bytes",
+                        json_integer((json_int_t)info.activation_bytes));
+    json_object_set_new(object, "seconds_per_step", sg_json_number(t->seconds));
+    json_object_set_new(object, "loss", sg_json_number(t->loss));
+    json_object_set_new(object, "largest_std", sg_json_number(t->largest));
+    json_object_set_new(object, "smallest_std", sg_json_number(t->smallest));
+    json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    fputc('\n', stdout);
+    json_decref(object);
+}
+
+static int check(void *file, const cli_arguments *arguments)
+{
+    sg_message message = {""};
+    sg_subject *trained = NULL;
+    trial t;
+    sg_pool *pool = open_pool(arguments);
+    if (!pool)
+        return EXIT_RUN_FAILED;
+    sg_status status = subject(&trained, file, pool, SG_ISA_AUTO, &message);
+    if (status == SG_OK) {
+        if (!arguments->json)
+            heading(file, trained);
+        fflush(stdout);
+        status = try_steps(sg_image_subject_trainer(trained), &t, &message);
+    }
+    if (status != SG_OK)
+        complain("%s", message.text);
+    else if (arguments->json)
+        print_json_trial(trained, &t);
+    else
+        print_trial(trained, &t, sg_pool_threads(pool));
+    sg_subject_destroy(trained);
+    sg_pool_destroy(pool);
+    return status == SG_ERROR_IO ? EXIT_BAD_INPUT : exit_code_of(status);
+}
+
+/* ---- eval --------------------------------------------------------------------------------- */
+
+static void print_score(const sg_image_score *score, bool json)
+{
+    if (!json) {
+        printf("test images  %" PRIu64 "\ntop-1        %.2f %%\ntop-5        %.2f %%\nloss         "
+               "%.4g\n",
+               score->images, 100 * score->top1, 100 * score->top5, score->loss);
+        return;
+    }
+    json_t *object = json_object();
+    json_object_set_new(object, "images", json_integer((json_int_t)score->images));
+    json_object_set_new(object, "top1", sg_json_number(score->top1));
+    json_object_set_new(object, "top5", sg_json_number(score->top5));
+    json_object_set_new(object, "loss", sg_json_number(score->loss));
+    json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    fputc('\n', stdout);
+    json_decref(object);
+}
+
+static int eval(void *file, const char *weights, const cli_arguments *arguments)
+{
+    sg_message message = {""};
+    sg_image_trainer *trainer = NULL;
+    sg_image_score score;
+    sg_pool *pool = open_pool(arguments);
+    if (!pool)
+        return EXIT_RUN_FAILED;
+    sg_status status = sg_image_trainer_create(&trainer, file, pool, SG_ISA_AUTO, NULL, &message);
+    if (status == SG_OK) {
+        sg_net *net = sg_image_trainer_network(trainer);
+        status = sg_net_load(net, weights, false);
+        if (status != SG_OK)
+            sg_message_set(&message, "%s: %s", weights, sg_net_message(net));
+    }
+    if (status == SG_OK)
+        status = sg_image_trainer_evaluate(trainer, &score, &message);
+    if (status == SG_OK)
+        print_score(&score, arguments->json);
+    else
+        complain("%s", message.text);
+    sg_image_trainer_destroy(trainer);
+    sg_pool_destroy(pool);
+    return status == SG_ERROR_IO ? EXIT_BAD_INPUT : exit_code_of(status);
+}
+
+/* ---- compare ------------------------------------------------------------------------------ */
+
+static const variant variants[] = {
+    {"batchnorm", {"network.norm=batch", "training.stablegrad.method=none"}, 2},
+    {"plain", {"network.norm=none", "training.stablegrad.method=none"}, 2},
+    {"stablegrad", {"network.norm=none", "training.stablegrad.method=stablegrad"}, 2},
+    {"sign", {"network.norm=none", "training.stablegrad.method=sign"}, 2},
+    {"group", {"network.norm=group", "training.stablegrad.method=none"}, 2},
+    {"layer", {"network.norm=layer", "training.stablegrad.method=none"}, 2},
+};
+
+static const work_kind kind = {
+    .open = open_task,
+    .close = close_task,
+    .name = name,
+    .title = title,
+    .training = training,
+    .steps = steps,
+    .method = describe_method,
+    .subject = subject,
+    .heading = heading,
+    .after = no_files,
+    .result = print_result,
+    .check = check,
+    .eval = eval,
+    .variants = variants,
+    .variant_count = sizeof variants / sizeof variants[0],
+    .usual = "batchnorm,plain,stablegrad,sign",
+};
+
+const work_kind *const image_work = &kind;

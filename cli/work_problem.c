@@ -1,0 +1,172 @@
+/* Problems, PDEs in text files, as work: see work.h. */
+#include <math.h>
+#include <string.h>
+
+#include "base/npz.h"
+#include "problem_check.h"
+#include "report/vti.h"
+#include "train/pinn_subject.h"
+#include "work.h"
+
+enum { MOST_ARRAYS = 256, FILE_LIMIT = 1 << 30 };
+
+static sg_status open_problem_file(void **file, const char *path, const char *const *sets,
+                                   size_t count, sg_diagnostic *diagnostic)
+{
+    sg_problem *problem;
+    sg_status status = sg_problem_load(&problem, path, sets, count, NULL, diagnostic);
+    *file = problem;
+    return status;
+}
+
+static void close_problem(void *file)
+{
+    sg_problem_destroy(file);
+}
+
+static const sg_problem *own(const void *file)
+{
+    return file;
+}
+
+static const char *name(const void *file)
+{
+    return own(file)->settings.name;
+}
+
+static const char *title(const void *file)
+{
+    return own(file)->settings.title;
+}
+
+static const sg_training_settings *training(const void *file)
+{
+    return &own(file)->settings.training;
+}
+
+static int64_t steps(const void *file, const json_t *record)
+{
+    (void)record;
+    return training(file)->steps;
+}
+
+static void describe_method(const void *file, char *text, size_t size)
+{
+    static const char *const optimizers[] = {"AdamW", "Adam", "SGD"};
+    static const char *const references[] = {"output", "residual", "norm", "inner", "constant"};
+    const sg_training_settings *chosen = &own(file)->settings.training;
+    const char *optimizer = optimizers[chosen->optimizer];
+    if (chosen->method == SG_METHOD_NONE)
+        snprintf(text, size, "%s", optimizer);
+    else if (chosen->method == SG_METHOD_SIGN)
+        snprintf(text, size, "%s + sign", optimizer);
+    else
+        snprintf(text, size, "%s + StableGrad (%s)", optimizer, references[chosen->reference.kind]);
+}
+
+void print_problem(const sg_problem *problem, const sg_trainer *trainer)
+{
+    char network[64], parameters[32], points[32], channels[256];
+    uint64_t per_step = 0;
+    for (int s = 0; s < problem->set_count; s++)
+        per_step += (uint64_t)problem->sets[s].items;
+    sg_describe_network(&problem->settings.network, network, sizeof network);
+    format_thousands(sg_jet_network_parameters(sg_trainer_network(trainer)), parameters,
+                     sizeof parameters);
+    format_thousands(per_step, points, sizeof points);
+    sg_trainer_channels(trainer, 0, channels, sizeof channels);
+    printf("%s  %s, %s parameters, %s points per step\nchannels %s\n", problem->settings.name,
+           network, parameters, points, channels);
+}
+
+static void heading(const void *file, const sg_subject *subject)
+{
+    print_problem(file, sg_pinn_subject_trainer(subject));
+}
+
+static sg_status subject(sg_subject **out, void *file, sg_pool *pool, sg_isa isa,
+                         sg_message *message)
+{
+    return sg_pinn_subject_create(out, file, pool, isa, NULL, message);
+}
+
+/* The arrays of field.npz as an image: axes by the coordinates' names, then everything else. */
+static sg_status write_image(const char *path, const sg_problem *problem, const sg_arrays *arrays,
+                             char *message, size_t size)
+{
+    sg_vti_grid grid = {.rank = (size_t)problem->names.coordinate_count};
+    sg_vti_field fields[MOST_ARRAYS];
+    size_t count = 0, axes = 0;
+    for (size_t i = 0; i < arrays->count; i++) {
+        const sg_array *array = &arrays->items[i];
+        if (axes < grid.rank) { /* the axes come first */
+            grid.names[axes] = problem->names.coordinates[axes];
+            grid.axes[axes] = array->values;
+            grid.shape[axes++] = array->count;
+        } else if (count < MOST_ARRAYS) {
+            fields[count++] = (sg_vti_field){array->name, array->values};
+        }
+    }
+    return sg_vti_write(path, &grid, fields, count, NULL, message, size);
+}
+
+static void write_field_files(const void *file, const char *folder)
+{
+    char npz[SG_PATH_SIZE], vti[SG_PATH_SIZE], message[SG_MESSAGE_SIZE];
+    sg_arrays arrays;
+    if (sg_run_path(npz, folder, "field.npz") != SG_OK ||
+        sg_run_path(vti, folder, "field.vti") != SG_OK)
+        return;
+    sg_status status = sg_npz_read(npz, FILE_LIMIT, NULL, &arrays, message, sizeof message);
+    if (status == SG_OK)
+        status = write_image(vti, own(file), &arrays, message, sizeof message);
+    sg_arrays_release(&arrays);
+    if (status != SG_OK)
+        complain("%s", message);
+}
+
+static void print_result(const sg_train_result *result)
+{
+    if (result->evaluated)
+        printf("validation loss     %.2e\n", result->validation_loss);
+    if (result->has_error)
+        printf("relative L2 error   %.2e\nlargest error       %.2e\n", result->relative_l2,
+               result->largest);
+}
+
+static int check(void *file, const cli_arguments *arguments)
+{
+    return check_problem(file, arguments);
+}
+
+static const variant variants[] = {
+    {"adamw", {"training.stablegrad.method=none"}, 1},
+    {"stablegrad", {"training.stablegrad.method=stablegrad"}, 1},
+    {"output",
+     {"training.stablegrad.method=stablegrad", "training.stablegrad.reference=output"},
+     2},
+    {"residual",
+     {"training.stablegrad.method=stablegrad", "training.stablegrad.reference=residual"},
+     2},
+    {"norm", {"training.stablegrad.method=stablegrad", "training.stablegrad.reference=norm"}, 2},
+    {"inner", {"training.stablegrad.method=stablegrad", "training.stablegrad.reference=inner"}, 2},
+    {"sign", {"training.stablegrad.method=sign"}, 1},
+};
+
+const work_kind problem_work = {
+    .open = open_problem_file,
+    .close = close_problem,
+    .name = name,
+    .title = title,
+    .training = training,
+    .steps = steps,
+    .method = describe_method,
+    .subject = subject,
+    .heading = heading,
+    .after = write_field_files,
+    .result = print_result,
+    .check = check,
+    .variants = variants,
+    .variant_count = sizeof variants / sizeof variants[0],
+    .usual = "adamw,stablegrad",
+};

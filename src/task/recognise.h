@@ -1,0 +1,15 @@
+/* Telling an image task from a PDE problem. Apart from task.h, so that a program without networks
+ * on images can say what a file is. */
+#ifndef SG_TASK_RECOGNISE_H
+#define SG_TASK_RECOGNISE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "stablegrad/memory.h"
+
+/* Whether the text is an image task: a mapping with the key `data`. A text that cannot be read is
+ * not. */
+bool sg_task_recognise(const char *text, size_t size, const sg_allocator *allocator);
+
+#endif
