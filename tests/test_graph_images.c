@@ -434,6 +434,37 @@ static void every_allocation_may_fail(void **state)
     }
 }
 
+/* Reading and decoding each kind of image, with every allocation failing in turn. */
+static void every_allocation_of_reading_may_fail(void **state)
+{
+    (void)state;
+    make_folders();
+    static const long needed[] = {3, 3, 4, 4, 5}; /* file, decoder, pixels, line of CMYK, view */
+    for (size_t image = 0; image < 5; image++) {
+        for (long i = 0;; i++) {
+            failing_allocator counter = {.fail_at = -1};
+            sg_allocator allocator = failing(&counter);
+            sg_image_view view = plain_view(8);
+            float pixels[3 * 64];
+            sg_dataset *set;
+            assert_ok(sg_dataset_open_folder(&set, in_folder("set"), &allocator, NULL, 0));
+            counter.fail_at = counter.made + i;
+            message[0] = 0;
+            sg_status status =
+                sg_dataset_read(set, image, &view, 0, pixels, message, sizeof message);
+            counter.fail_at = -1;
+            sg_dataset_close(set);
+            assert_int_equal(counter.live, 0);
+            if (status == SG_OK) {
+                assert_int_equal(i, needed[image]);
+                break;
+            }
+            assert_status(status, SG_ERROR_MEMORY);
+            assert_non_null(strstr(message, "memory"));
+        }
+    }
+}
+
 /* ---- Real data, where it is --------------------------------------------------------------- */
 
 static void real_cifar(void **state)
@@ -487,6 +518,7 @@ int main(void)
         cmocka_unit_test(batches_do_not_depend_on_the_workers),
         cmocka_unit_test(damaged_images_are_counted_and_passed_over),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(every_allocation_of_reading_may_fail),
         cmocka_unit_test(real_cifar),
         cmocka_unit_test(real_folders),
     };

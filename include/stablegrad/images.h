@@ -64,7 +64,8 @@ typedef struct sg_image_view {
 sg_image_view sg_image_view_defaults(void);
 
 /* Image `index` as the view of that epoch: (3, size, size) floats. SG_ERROR_FORMAT for a corrupt
- * image, SG_ERROR_IO for a missing one. */
+ * image, SG_ERROR_IO for a missing one. Memory for the time of the call comes from the data set's
+ * allocator: several threads, as a loader's workers, may read at once if that may be called so. */
 SG_CHECKED sg_status sg_dataset_read(const sg_dataset *set, size_t index, const sg_image_view *view,
                                      uint64_t epoch, float *image, char *message, size_t size);
 

@@ -286,9 +286,9 @@ const char *sg_dataset_class_name(const sg_dataset *set, int label)
     return set->class_names && label >= 0 && label < set->classes ? set->class_names[label] : NULL;
 }
 
-/* The bytes of a file; release with free. */
-static sg_status read_file(const char *path, uint8_t **bytes, size_t *count, char *message,
-                           size_t size)
+/* The bytes of a file; release with sg_release. */
+static sg_status read_file(const char *path, const sg_allocator *allocator, uint8_t **bytes,
+                           size_t *count, char *message, size_t size)
 {
     struct stat info;
     FILE *file = fopen(path, "rb");
@@ -299,7 +299,7 @@ static sg_status read_file(const char *path, uint8_t **bytes, size_t *count, cha
     }
     *count = (size_t)info.st_size;
     sg_status status = *count <= MAX_FILE ? SG_OK : SG_ERROR_FORMAT;
-    *bytes = status == SG_OK ? malloc(*count + 1) : NULL;
+    *bytes = status == SG_OK ? sg_allocate(allocator, *count + 1, 1) : NULL;
     if (status == SG_OK && !*bytes)
         status = SG_ERROR_MEMORY;
     if (status == SG_OK && fread(*bytes, 1, *count, file) != *count)
@@ -307,7 +307,7 @@ static sg_status read_file(const char *path, uint8_t **bytes, size_t *count, cha
     fclose(file);
     if (status == SG_OK)
         return SG_OK;
-    free(*bytes);
+    sg_release(allocator, *bytes);
     *bytes = NULL;
     return sg_image_message(status, message, size, "%s: %s", path, sg_status_text(status));
 }
@@ -324,11 +324,11 @@ static sg_status open_image(const sg_dataset *set, size_t index, sg_decoded *dec
     uint8_t *bytes = NULL;
     size_t count = 0;
     char why[160] = "";
-    sg_status status = read_file(set->paths[index], &bytes, &count, message, size);
+    sg_status status = read_file(set->paths[index], &set->allocator, &bytes, &count, message, size);
     if (status != SG_OK)
         return status;
-    status = sg_decode(bytes, count, decoded, why, sizeof why);
-    free(bytes);
+    status = sg_decode(bytes, count, &set->allocator, decoded, why, sizeof why);
+    sg_release(&set->allocator, bytes);
     return status == SG_OK
                ? SG_OK
                : sg_image_message(status, message, size, "%s: %s", set->paths[index], why);
@@ -352,12 +352,13 @@ sg_status sg_dataset_read(const sg_dataset *set, size_t index, const sg_image_vi
     sg_status status = open_image(set, index, &decoded, message, size);
     if (status != SG_OK)
         return status;
-    float *work = malloc(sg_image_view_work(view, &decoded.pixels) * sizeof *work);
+    float *work =
+        sg_allocate(&set->allocator, sg_image_view_work(view, &decoded.pixels), sizeof *work);
     if (work)
         sg_image_view_apply(view, &decoded.pixels, epoch * set->count + index, image, work);
     else
         status = sg_image_message(SG_ERROR_MEMORY, message, size, "out of memory");
-    free(work);
-    free(decoded.owned);
+    sg_release(&set->allocator, work);
+    sg_release(&set->allocator, decoded.owned);
     return status;
 }

@@ -22,16 +22,17 @@ struct sg_dataset {
     char **class_names; /* folders: (classes) */
 };
 
-/* A decoded file; release `owned` with free. */
+/* A decoded file; release `owned` with sg_release and the allocator that it came from. */
 typedef struct sg_decoded {
     sg_pixels8 pixels;
     uint8_t *owned;
 } sg_decoded;
 
 /* Decodes a JPEG or PNG in memory to RGB, told apart by its first bytes. Grey-scale, palette, CMYK,
- * alpha (over black) and 16 bits are converted. */
-SG_CHECKED sg_status sg_decode(const uint8_t *bytes, size_t count, sg_decoded *decoded,
-                               char *message, size_t size);
+ * alpha (over black) and 16 bits are converted. What libjpeg and libpng need
+ * for themselves they take from the heap. */
+SG_CHECKED sg_status sg_decode(const uint8_t *bytes, size_t count, const sg_allocator *allocator,
+                               sg_decoded *decoded, char *message, size_t size);
 
 /* Whether this build can decode at all. */
 bool sg_can_decode(void);

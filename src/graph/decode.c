@@ -5,7 +5,6 @@
 #include <stdio.h>
 /* jpeglib.h takes size_t and FILE for granted. */
 #include <jpeglib.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "graph/dataset.h"
@@ -60,6 +59,7 @@ static void read_lines(struct jpeg_decompress_struct *info, uint8_t *pixels, uin
 
 /* What a jump out of libjpeg must find again. */
 typedef struct jpeg_work {
+    const sg_allocator *allocator;
     struct jpeg_decompress_struct info;
     jpeg_errors errors;
     uint8_t *pixels, *line;
@@ -79,8 +79,9 @@ static sg_status run_jpeg(jpeg_work *w, const uint8_t *bytes, size_t count)
         return SG_ERROR_FORMAT;
     }
     jpeg_start_decompress(&w->info);
-    w->pixels = malloc(3 * (size_t)w->info.output_width * w->info.output_height);
-    w->line = cmyk ? malloc(4 * (size_t)w->info.output_width) : NULL;
+    size_t width = w->info.output_width;
+    w->pixels = sg_allocate(w->allocator, width * w->info.output_height, 3);
+    w->line = cmyk ? sg_allocate(w->allocator, width, 4) : NULL;
     if (!w->pixels || (cmyk && !w->line))
         return SG_ERROR_MEMORY;
     read_lines(&w->info, w->pixels, w->line);
@@ -88,12 +89,13 @@ static sg_status run_jpeg(jpeg_work *w, const uint8_t *bytes, size_t count)
     return w->errors.warnings ? SG_ERROR_FORMAT : SG_OK;
 }
 
-static sg_status decode_jpeg(const uint8_t *bytes, size_t count, sg_decoded *decoded, char *message,
-                             size_t size)
+static sg_status decode_jpeg(const uint8_t *bytes, size_t count, const sg_allocator *allocator,
+                             sg_decoded *decoded, char *message, size_t size)
 {
-    jpeg_work *w = calloc(1, sizeof *w);
+    jpeg_work *w = sg_allocate(allocator, 1, sizeof *w);
     if (!w)
-        return SG_ERROR_MEMORY;
+        return sg_image_message(SG_ERROR_MEMORY, message, size, "out of memory");
+    w->allocator = allocator;
     w->info.err = jpeg_std_error(&w->errors.base);
     w->errors.base.error_exit = leave;
     w->errors.base.emit_message = note;
@@ -103,18 +105,18 @@ static sg_status decode_jpeg(const uint8_t *bytes, size_t count, sg_decoded *dec
         decoded->pixels =
             (sg_pixels8){w->pixels, (int)w->info.output_width, (int)w->info.output_height, false};
     } else {
-        free(w->pixels);
+        sg_release(allocator, w->pixels);
         sg_image_message(status, message, size, "%s",
                          status == SG_ERROR_MEMORY ? "out of memory" : w->errors.text);
     }
     jpeg_destroy_decompress(&w->info);
-    free(w->line);
-    free(w);
+    sg_release(allocator, w->line);
+    sg_release(allocator, w);
     return status;
 }
 
-static sg_status decode_png(const uint8_t *bytes, size_t count, sg_decoded *decoded, char *message,
-                            size_t size)
+static sg_status decode_png(const uint8_t *bytes, size_t count, const sg_allocator *allocator,
+                            sg_decoded *decoded, char *message, size_t size)
 {
     png_image image = {.version = PNG_IMAGE_VERSION};
     const png_color black = {0, 0, 0};
@@ -128,7 +130,7 @@ static sg_status decode_png(const uint8_t *bytes, size_t count, sg_decoded *deco
     }
     if (status == SG_OK) {
         image.format = PNG_FORMAT_RGB;
-        pixels = malloc(PNG_IMAGE_SIZE(image));
+        pixels = sg_allocate(allocator, PNG_IMAGE_SIZE(image), 1);
         if (!pixels)
             status = SG_ERROR_MEMORY;
         else if (!png_image_finish_read(&image, &black, pixels, 0, NULL))
@@ -142,19 +144,19 @@ static sg_status decode_png(const uint8_t *bytes, size_t count, sg_decoded *deco
     sg_image_message(status, message, size, "%s",
                      status == SG_ERROR_MEMORY ? "out of memory" : image.message);
     png_image_free(&image);
-    free(pixels);
+    sg_release(allocator, pixels);
     return status;
 }
 
-sg_status sg_decode(const uint8_t *bytes, size_t count, sg_decoded *decoded, char *message,
-                    size_t size)
+sg_status sg_decode(const uint8_t *bytes, size_t count, const sg_allocator *allocator,
+                    sg_decoded *decoded, char *message, size_t size)
 {
     static const uint8_t png[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
     *decoded = (sg_decoded){0};
     if (count >= 8 && memcmp(bytes, png, 8) == 0)
-        return decode_png(bytes, count, decoded, message, size);
+        return decode_png(bytes, count, allocator, decoded, message, size);
     if (count >= 3 && bytes[0] == 0xff && bytes[1] == 0xd8 && bytes[2] == 0xff)
-        return decode_jpeg(bytes, count, decoded, message, size);
+        return decode_jpeg(bytes, count, allocator, decoded, message, size);
     return sg_image_message(SG_ERROR_FORMAT, message, size, "neither JPEG nor PNG");
 }
 

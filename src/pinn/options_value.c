@@ -424,24 +424,34 @@ static const char *absolute(sg_reader *reader, const sg_yaml *node)
     return joined;
 }
 
+static sg_status read_path(sg_reader *reader, const sg_option *option, const sg_yaml *node,
+                           const char **path)
+{
+    if (node->kind != SG_YAML_SCALAR || node->length == 0)
+        return wrong(reader, option, node, "a path");
+    for (size_t i = 0; i < node->length; i++)
+        if ((unsigned char)node->text[i] < ' ' || node->text[i] == 0x7f) {
+            sg_yaml_place(reader->diagnostic, node, 0, 0);
+            sg_diagnostic_say(reader->diagnostic, "a path in %s has a control character",
+                              option->path);
+            return SG_ERROR_FORMAT;
+        }
+    *path = absolute(reader, node);
+    return *path ? SG_OK : SG_ERROR_MEMORY;
+}
+
 static sg_status read_paths(sg_reader *reader, const sg_option *option, const sg_yaml *node,
                             sg_paths *paths)
 {
+    bool list = node->kind == SG_YAML_SEQUENCE;
     paths->count = 0;
     if (node->kind == SG_YAML_MAPPING ||
-        (node->kind == SG_YAML_SEQUENCE && (node->count == 0 || node->count > SG_MOST_DATA_FILES)))
-        return wrong(reader, option, node, "a path or a list of at most 64 paths");
-    const sg_yaml *item = node->kind == SG_YAML_SEQUENCE ? node->first : node;
-    while (item) {
-        bool control = false;
-        for (size_t i = 0; i < item->length; i++)
-            control = control || (unsigned char)item->text[i] < ' ' || item->text[i] == 0x7f;
-        if (item->kind != SG_YAML_SCALAR || item->length == 0 || control)
-            return wrong(reader, option, item, "a path");
-        paths->values[paths->count] = absolute(reader, item);
-        if (!paths->values[paths->count++])
-            return SG_ERROR_MEMORY;
-        item = node->kind == SG_YAML_SEQUENCE ? item->next : NULL;
+        (list && (node->count == 0 || node->count > SG_MOST_DATA_FILES)))
+        return wrong(reader, option, node, "a path or a list of 1 to 64 paths");
+    for (const sg_yaml *item = list ? node->first : node; item; item = list ? item->next : NULL) {
+        sg_status status = read_path(reader, option, item, &paths->values[paths->count++]);
+        if (status != SG_OK)
+            return status;
     }
     return SG_OK;
 }

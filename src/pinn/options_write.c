@@ -161,9 +161,30 @@ static void put_step(output *out, int64_t step)
         put(out, "%lld", (long long)step);
 }
 
-/* Text in quotes when YAML could take it for something else. */
+/* Text in double quotes: control characters have escapes there only. */
+static void put_escaped(output *out, const char *text)
+{
+    put(out, "\"");
+    for (; *text; text++) {
+        bool control = (unsigned char)*text < ' ' || *text == 0x7f;
+        if (control)
+            put(out, "\\x%02x", (unsigned)*text);
+        else
+            put(out, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    }
+    put(out, "\"");
+}
+
+/* Text in quotes: YAML could take it for something else. */
 static void put_text(output *out, const char *text)
 {
+    bool control = false;
+    for (const char *at = text; *at; at++)
+        control = control || (unsigned char)*at < ' ' || *at == 0x7f;
+    if (control) {
+        put_escaped(out, text);
+        return;
+    }
     put(out, "'");
     for (; *text; text++)
         put(out, *text == '\'' ? "''" : "%c", *text);

@@ -31,7 +31,7 @@ static const sg_option rows[] = {
          "evaluation: the shorter side becomes zoom times size, then the centre is cut out"),
     OTHER("data.mean", SG_OPTION_TRIPLE, TOP(data.mean), -1e6, 1e6, "[0.485, 0.456, 0.406]",
           "of red, green and blue in [0, 1]: subtracted"),
-    OTHER("data.std", SG_OPTION_TRIPLE, TOP(data.std), ABOVE_ZERO, 1e6, "[0.229, 0.224, 0.225]",
+    OTHER("data.std", SG_OPTION_TRIPLE, TOP(data.std), ABOVE_ZERO, 1e30, "[0.229, 0.224, 0.225]",
           "divided by afterwards"),
     BOUNDED("data.workers", TOP(data.workers), 1, 1024, "1", "threads that prepare images"),
     BOUNDED("data.ahead", TOP(data.ahead), 1, 1024, "3", "batches that they keep ready"),

@@ -1,0 +1,48 @@
+/* Mistakes in image task files: tests/data/tasks/malformed.txt holds each file with the exact text
+ * that it must be answered with. */
+#include <string.h>
+
+#include "support/malformed.h"
+#include "support/support.h"
+#include "task/task.h"
+
+static sg_status read_task(const char *text, size_t size, const char *const *overrides,
+                           size_t count, sg_diagnostic *diagnostic)
+{
+    sg_task *task;
+    sg_status status =
+        sg_task_read(&task, "t.yaml", text, size, overrides, count, NULL, diagnostic);
+    if (status == SG_OK)
+        sg_task_destroy(task);
+    return status;
+}
+
+static void test_malformed_files(void **state)
+{
+    (void)state;
+    check_malformed(SG_TEST_DATA "/data/tasks/malformed.txt", 60, read_task);
+}
+
+static void test_files_that_cannot_be_read(void **state)
+{
+    (void)state;
+    sg_task *task;
+    sg_diagnostic diagnostic;
+    char answer[1024];
+    assert_status(sg_task_load(&task, "/no/such/file.yaml", NULL, 0, NULL, &diagnostic),
+                  SG_ERROR_IO);
+    assert_null(task);
+    sg_diagnostic_format(&diagnostic, answer, sizeof answer);
+    assert_string_equal(answer, "/no/such/file.yaml: error: the file cannot be read\n");
+    assert_status(sg_task_load(&task, "/", NULL, 0, NULL, &diagnostic), SG_ERROR_IO);
+    assert_null(task);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_malformed_files),
+        cmocka_unit_test(test_files_that_cannot_be_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
