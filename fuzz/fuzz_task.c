@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "task/recognise.h"
 #include "task/task.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "support/support.h"
+#include "task/recognise.h"
 #include "task/task.h"
 
 static const char small[] = "data: {train: a.bin, test: b.bin}\n";
