@@ -1,0 +1,358 @@
+/* Networks on images through the loop: they learn, repeat and resume bit for bit; a collapse is
+ * found, explained and recorded; what is wrong with the data is told. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/folders.h"
+#include "support/images.h"
+#include "support/support.h"
+#include "train/image_events.h"
+#include "train/image_subject.h"
+#include "train/train.h"
+
+static const char text[] = "name: quarters\n"
+                           "data:\n"
+                           "  kind: cifar10\n"
+                           "  train: train.bin\n"
+                           "  test: test.bin\n"
+                           "  size: 16\n"
+                           "  zoom: 1\n"
+                           "  flip: false\n"
+                           "  crop: {area: [0.8, 1], aspect: 1.1}\n"
+                           "network: {model: mlp, hidden: [24, 24], activation: relu, norm: none}\n"
+                           "training:\n"
+                           "  epochs: 4\n"
+                           "  batch: 16\n"
+                           "  optimizer: {name: adamw, rate: 3e-3}\n"
+                           "  log_every: 4\n"
+                           "  observe_every: 10\n";
+
+static char *root;
+
+static int make_data(void **state)
+{
+    char path[600];
+    (void)state;
+    root = folder_temporary();
+    snprintf(path, sizeof path, "%s/train.bin", root);
+    if (images_write(path, 132, 1) != 0)
+        return 1;
+    snprintf(path, sizeof path, "%s/test.bin", root);
+    return images_write(path, 40, 2);
+}
+
+static int remove_data(void **state)
+{
+    (void)state;
+    folder_remove(root);
+    return 0;
+}
+
+static sg_task *read_task(const char *const *sets, size_t count)
+{
+    char name[600];
+    sg_task *task;
+    sg_diagnostic diagnostic;
+    snprintf(name, sizeof name, "%s/quarters.yaml", root);
+    sg_status status =
+        sg_task_read(&task, name, text, strlen(text), sets, count, NULL, &diagnostic);
+    if (status != SG_OK)
+        fail_msg("%s: %s", sg_status_name(status), diagnostic.message);
+    return task;
+}
+
+typedef struct watch {
+    volatile sig_atomic_t stop;
+    uint64_t stop_at;
+    int notes;
+    char first_note[700];
+} watch;
+
+static void on_step(void *context, const sg_step_metrics *step)
+{
+    watch *w = context;
+    if (step->step == w->stop_at)
+        w->stop = 1;
+}
+
+static void on_note(void *context, const char *sentence)
+{
+    watch *w = context;
+    if (w->notes++ == 0)
+        snprintf(w->first_note, sizeof w->first_note, "%s", sentence);
+}
+
+/* A folder of a run below the temporary one. */
+static void folder_named(char path[SG_PATH_SIZE], const char *name)
+{
+    sg_message message;
+    assert_ok(sg_run_path(path, root, name));
+    assert_ok(sg_run_create_at(path, &message));
+}
+
+static sg_train_result run(const char *folder, const char *const *sets, size_t count, bool resume,
+                           watch *w, sg_message *message)
+{
+    sg_pool *pool;
+    sg_subject *subject;
+    sg_train_result result;
+    sg_task *task = read_task(sets, count);
+    assert_ok(sg_pool_create(&pool, 2, NULL));
+    sg_status status = sg_image_subject_create(&subject, task, pool, SG_ISA_AUTO, NULL, message);
+    if (status != SG_OK)
+        fail_msg("%s", message->text);
+    sg_train_config config = {.subject = subject,
+                              .folder = folder,
+                              .resume = resume,
+                              .variant = "train",
+                              .label = "no BatchNorm",
+                              .command = "test",
+                              .threads = 2,
+                              .events = {w, on_step, NULL, on_note},
+                              .stop = &w->stop};
+    status = sg_train(&config, &result, message, NULL);
+    if (status != SG_OK)
+        fail_msg("%s", message->text);
+    sg_subject_destroy(subject);
+    sg_pool_destroy(pool);
+    sg_task_destroy(task);
+    return result;
+}
+
+static json_t *read_json(const char *folder, const char *name)
+{
+    char *content = folder_text(folder, name);
+    json_t *object = json_loads(content, 0, NULL);
+    assert_non_null(object);
+    free(content);
+    return object;
+}
+
+static void assert_same_weights(const char *a, const char *b)
+{
+    char path_a[SG_PATH_SIZE], path_b[SG_PATH_SIZE], command[3 * SG_PATH_SIZE];
+    assert_ok(sg_run_path(path_a, a, "weights.safetensors"));
+    assert_ok(sg_run_path(path_b, b, "weights.safetensors"));
+    snprintf(command, sizeof command, "cmp '%s' '%s'", path_a, path_b);
+    assert_int_equal(system(command), 0);
+}
+
+/* ---- Learning ----------------------------------------------------------------------------- */
+
+/* Every kind of norm and method learns the quarters; 132 images make 8 batches of 16. */
+static void test_learns(void **state)
+{
+    static const char *const cases[][3] = {
+        {"network.norm=none", "training.stablegrad.method=none", "mlp"},
+        {"network.norm=none", "training.stablegrad.method=stablegrad", "mlp"},
+        {"network.norm=none", "training.stablegrad.method=sign", "mlp"},
+        {"network.norm=batch", "training.stablegrad.method=none", "mlp"},
+        {"network.norm=batch", "training.stablegrad.method=none", "resnet18"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char folder[SG_PATH_SIZE], name[32], model[64];
+        sg_message message;
+        watch w = {0};
+        snprintf(name, sizeof name, "learn-%zu", i);
+        snprintf(model, sizeof model, "network.model=%s", cases[i][2]);
+        const char *sets[] = {cases[i][0], cases[i][1], model};
+        folder_named(folder, name);
+        sg_train_result result = run(folder, sets, 3, false, &w, &message);
+        assert_int_equal(result.end, SG_TRAIN_COMPLETE);
+        assert_int_equal(result.steps, 32);
+        assert_int_equal(result.images, 40);
+        if (result.top1 < 0.9)
+            fail_msg("%s %s %s: top-1 is %g", cases[i][0], cases[i][1], cases[i][2], result.top1);
+        assert_true(result.top5 >= result.top1 && result.best_top1 >= result.top1);
+    }
+}
+
+static void test_run_folder(void **state)
+{
+    char folder[SG_PATH_SIZE];
+    sg_message message;
+    watch w = {0};
+    (void)state;
+    folder_named(folder, "folder");
+    sg_train_result result = run(folder, NULL, 0, false, &w, &message);
+    json_t *record = read_json(folder, "run.json");
+    assert_string_equal(json_string_value(json_object_get(record, "task")), "images");
+    assert_string_equal(json_string_value(json_object_get(record, "status")), "complete");
+    assert_int_equal(json_integer_value(json_object_get(record, "steps_per_epoch")), 8);
+    assert_int_equal(json_array_size(json_object_get(record, "events")), 0);
+    json_decref(record);
+    char *lines = folder_text(folder, "metrics.jsonl");
+    size_t evaluations = 0, observed = 0, steps = 0;
+    for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n")) {
+        json_t *object = json_loads(line, 0, NULL);
+        json_t *validation = json_object_get(object, "validation");
+        evaluations += validation != NULL;
+        steps += json_object_get(object, "layers") != NULL;
+        observed += json_object_get(object, "activations") != NULL;
+        if (validation && json_integer_value(json_object_get(object, "step")) == 32)
+            assert_close(json_number_value(json_object_get(validation, "top1")), result.top1, 1e-9);
+        json_decref(object);
+    }
+    free(lines);
+    assert_int_equal(evaluations, 4); /* after each epoch */
+    assert_int_equal(observed, 5);    /* steps 1, 10, 20, 30 and the last */
+    assert_int_equal(steps, 11);      /* those, and every fourth */
+    char *task = folder_text(folder, "problem.yaml");
+    assert_non_null(strstr(task, "observe_every: 10"));
+    free(task);
+}
+
+/* ---- Repeating ---------------------------------------------------------------------------- */
+
+static void test_resumes(void **state)
+{
+    static const char *const sets[] = {"network.norm=batch"};
+    char whole[SG_PATH_SIZE], parts[SG_PATH_SIZE];
+    sg_message message;
+    watch w = {0}, stopped = {.stop_at = 13};
+    (void)state;
+    folder_named(whole, "whole");
+    run(whole, sets, 1, false, &w, &message);
+    folder_named(parts, "parts");
+    sg_train_result result = run(parts, sets, 1, false, &stopped, &message);
+    assert_int_equal(result.end, SG_TRAIN_INTERRUPTED);
+    assert_int_equal(result.steps, 13);
+    result = run(parts, sets, 1, true, &w, &message);
+    assert_int_equal(result.first_step, 13);
+    assert_int_equal(result.end, SG_TRAIN_COMPLETE);
+    assert_same_weights(whole, parts);
+}
+
+/* ---- Collapse ----------------------------------------------------------------------------- */
+
+static void test_collapse(void **state)
+{
+    static const char *const sets[] = {"training.optimizer.rate=1e6",
+                                       "network.hidden=[24,24,24,24,24,24,24,24]",
+                                       "training.stablegrad.method=none"};
+    char folder[SG_PATH_SIZE];
+    sg_message message;
+    watch w = {0};
+    (void)state;
+    folder_named(folder, "collapse");
+    sg_train_result result = run(folder, sets, 3, false, &w, &message);
+    assert_int_equal(result.end, SG_TRAIN_FAILED);
+    assert_non_null(strstr(message.text, "collapsed"));
+    assert_true(w.notes > 0);
+    json_t *record = read_json(folder, "run.json");
+    assert_string_equal(json_string_value(json_object_get(record, "status")), "failed");
+    json_t *events = json_object_get(record, "events"), *event;
+    size_t index;
+    bool left = false;
+    json_array_foreach(events, index, event)
+    {
+        if (strcmp(json_string_value(json_object_get(event, "kind")), "not_finite") != 0)
+            continue;
+        left = true;
+        assert_string_equal(json_string_value(json_object_get(event, "pass")), "forward");
+        assert_non_null(strstr(json_string_value(json_object_get(event, "layer")), "layers."));
+        assert_true(json_integer_value(json_object_get(event, "step")) >= 2);
+    }
+    assert_true(left);
+    json_decref(record);
+}
+
+/* Events one by one, from steps and evaluations made up. */
+static void test_events(void **state)
+{
+    static const sg_layer_value layers[] = {{"a", 0, 1}, {"b", 0, 1e-9}, {"c", 0, NAN}};
+    sg_image_events events = {0}, again;
+    sg_image_score dead = {100, 4.7, 0.01, 0.05, 17}, alive = {100, 3.9, 0.1, 0.3, -1};
+    (void)state;
+    assert_null(sg_image_events_evaluation(&events, 1, &alive, 100, layers, 3));
+    const sg_image_event *event = sg_image_events_evaluation(&events, 5, &dead, 100, layers, 3);
+    assert_non_null(event);
+    assert_string_equal(event->layer, "b");
+    assert_string_equal(event->text, "step 5: every test image is taken for class 17; the smallest "
+                                     "output is that of b, std 1.0e-09");
+    assert_null(sg_image_events_evaluation(&events, 6, &dead, 100, layers, 3));
+    event = sg_image_events_evaluation(&events, 9, &alive, 100, layers, 3);
+    assert_non_null(event);
+    assert_string_equal(event->text, "step 9: the test loss is 3.9 again, below that of guessing, "
+                                     "4.61");
+    assert_null(sg_image_events_evaluation(&events, 10, &alive, 100, layers, 3));
+    json_t *array = sg_image_events_json(&events);
+    assert_int_equal(json_array_size(array), 2);
+    sg_image_events_read(&again, array);
+    json_t *copy = sg_image_events_json(&again);
+    assert_true(json_equal(array, copy));
+    json_decref(array);
+    json_decref(copy);
+    assert_close(sg_exploded_loss(100), 460.517, 1e-3);
+}
+
+/* ---- Mistakes ----------------------------------------------------------------------------- */
+
+static void test_refusals(void **state)
+{
+    static const struct {
+        const char *set, *says;
+    } cases[] = {
+        {"data.train=/nowhere/train.bin", "/nowhere/train.bin"},
+        {"training.batch=500", "132 training images do not fill one batch of 500"},
+        {"data.kind=cifar100", "train.bin"},
+    };
+    sg_pool *pool;
+    (void)state;
+    assert_ok(sg_pool_create(&pool, 1, NULL));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sg_subject *subject;
+        sg_message message = {""};
+        sg_task *task = read_task(&cases[i].set, 1);
+        sg_status status =
+            sg_image_subject_create(&subject, task, pool, SG_ISA_AUTO, NULL, &message);
+        assert_int_not_equal(status, SG_OK);
+        assert_null(subject);
+        if (!strstr(message.text, cases[i].says))
+            fail_msg("'%s' does not say '%s'", message.text, cases[i].says);
+        sg_task_destroy(task);
+    }
+    sg_pool_destroy(pool);
+}
+
+/* Every allocation of making a subject fails in turn; nothing is left behind. */
+static void test_allocations(void **state)
+{
+    sg_pool *pool;
+    sg_subject *subject;
+    sg_message message;
+    sg_task *task = read_task(NULL, 0);
+    failing_allocator counter = {.fail_at = -1};
+    sg_allocator allocator = failing(&counter);
+    (void)state;
+    assert_ok(sg_pool_create(&pool, 1, NULL));
+    assert_ok(sg_image_subject_create(&subject, task, pool, SG_ISA_AUTO, &allocator, &message));
+    sg_subject_destroy(subject);
+    assert_int_equal(counter.live, 0);
+    long all = counter.made;
+    for (long n = 0; n < all; n++) {
+        counter = (failing_allocator){.fail_at = n};
+        sg_status status =
+            sg_image_subject_create(&subject, task, pool, SG_ISA_AUTO, &allocator, &message);
+        if (status == SG_OK) /* the loader's workers allocate beside us: their number varies */
+            sg_subject_destroy(subject);
+        assert_int_equal(counter.live, 0);
+    }
+    sg_pool_destroy(pool);
+    sg_task_destroy(task);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_learns),      cmocka_unit_test(test_run_folder),
+        cmocka_unit_test(test_resumes),     cmocka_unit_test(test_collapse),
+        cmocka_unit_test(test_events),      cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_allocations),
+    };
+    return cmocka_run_group_tests(tests, make_data, remove_data);
+}
