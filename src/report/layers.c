@@ -124,12 +124,14 @@ size_t sg_layers_lines(const sg_layers *layers, sg_line lines[SG_LAYERS_ALL])
     return count;
 }
 
-static bool row_has_values(const sg_layers *layers, size_t row)
+/* The largest finite value of a row, or NaN. */
+static double largest_of(const sg_layers *layers, size_t row)
 {
+    double largest = NAN;
     for (size_t l = 0; l < layers->count; l++)
         if (isfinite(layers->values[l][row]))
-            return true;
-    return false;
+            largest = fmax(largest, layers->values[l][row]);
+    return largest;
 }
 
 static sg_line profile(sg_page *page, const sg_layers *layers, size_t row)
@@ -151,13 +153,18 @@ static sg_line profile(sg_page *page, const sg_layers *layers, size_t row)
 size_t sg_layers_profiles(sg_page *page, const sg_layers *layers, sg_line lines[SG_LAYERS_PROFILES])
 {
     size_t last = layers->rows - 1, count = 0;
-    while (last > 0 && !row_has_values(layers, last))
+    while (last > 0 && isnan(largest_of(layers, last)))
         last--;
     bool *chosen = sg_page_memory(page, layers->rows, sizeof *chosen);
     if (!chosen)
         return 0;
     chosen[0] = chosen[last / 4] = chosen[last / 2] = chosen[last] = true;
-    chosen[layers->largest_row] = true;
+    double shown = 0;
+    for (size_t r = 0; r < layers->rows; r++)
+        if (chosen[r])
+            shown = fmax(shown, largest_of(layers, r));
+    if (largest_of(layers, layers->largest_row) > 2 * shown)
+        chosen[layers->largest_row] = true;
     for (size_t r = 0; r < layers->rows; r++)
         if (chosen[r])
             lines[count++] = profile(page, layers, r);

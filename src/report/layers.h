@@ -10,7 +10,7 @@
 enum {
     SG_LAYERS_ALL = 16,     /* up to this many layers all are drawn */
     SG_LAYERS_EVENLY = 12,  /* of more: this many, evenly spaced, and the largest */
-    SG_LAYERS_PROFILES = 5, /* first, quarter, half, last, and the one with the largest value */
+    SG_LAYERS_PROFILES = 5, /* first, quarter, half, last, and a peak between them */
     SG_LAYERS_POINTS = 160  /* of a line */
 };
 

@@ -27,12 +27,13 @@ static const char style[] =
     ".eyebrow{font-size:13px;letter-spacing:.04em;text-transform:uppercase}"
     ".lead{font-size:19px;line-height:1.5;margin:26px 0 14px}"
     ".n{white-space:nowrap}.soft,figcaption{color:var(--soft);font-size:14px}"
-    ".bad{border-left:3px solid var(--s6);padding-left:12px}"
+    ".bad,.told{border-left:3px solid var(--s6);padding-left:12px}.told{border-color:var(--mark)}"
     ".keys{display:flex;flex-wrap:wrap;gap:12px 44px;margin:22px 0 0}"
     ".keys div{min-width:120px}.keys dt{font-size:13px;color:var(--soft)}"
     ".keys dd{margin:0;font-size:26px;font-weight:600;line-height:1.25;"
     "font-variant-numeric:tabular-nums}"
-    ".keys dd small{display:block;font-size:13px;font-weight:400;color:var(--soft)}\n"
+    ".keys dd small{display:block;font-size:13px;font-weight:400;color:var(--soft)}"
+    ".keys+.soft{margin-top:20px}\n"
     "figure{margin:0 0 16px;break-inside:avoid}"
     "figcaption{margin-top:6px;max-width:54em;line-height:1.45}"
     "figcaption.title{color:var(--ink);font-weight:600;margin:0 0 2px}"
@@ -54,17 +55,22 @@ static const char style[] =
     ".line.faint{stroke-width:5;opacity:.28}.band{fill:var(--c);opacity:.16}"
     ".s0{--c:var(--s0)}.s1{--c:var(--s1)}.s2{--c:var(--s2)}.s3{--c:var(--s3)}.s4{--c:var(--s4)}"
     ".s5{--c:var(--s5)}.s6{--c:var(--s6)}.s7{--c:var(--s7)}.ink{--c:var(--ink)}"
-    ".own{--c:var(--l)}.ramp .line{stroke-width:8;stroke-linecap:butt}"
+    ".own{--c:var(--l)}.legend .line{stroke-width:2}"
+    ".legend .ramp .line{stroke-width:8;stroke-linecap:butt}"
     ".legend .ramp{width:140px;margin:0 8px}"
-    "figure .legend{font-size:13px;margin:0 0 2px}.legend{display:flex;flex-wrap:wrap;gap:2px "
+    ".legend{display:flex;flex-wrap:wrap;gap:2px "
     "18px;font-size:14px;max-width:none;margin-block:8px}"
+    "figure .legend{font-size:13px;margin:0 0 2px;column-gap:12px}"
     ".legend span{white-space:nowrap}.legend{break-after:avoid}"
     ".legend svg{display:inline-block;width:22px;height:10px;margin-right:6px;"
-    "vertical-align:middle}.none{color:var(--soft);font-style:italic}\n"
+    "vertical-align:middle}figure .legend "
+    "svg{width:16px;margin-right:5px}.none{color:var(--soft);font-style:italic}\n"
     ".scroll{overflow-x:auto}table{border-collapse:collapse;font-size:15px;margin:8px 0 12px}"
     "th,td{text-align:right;padding:5px 0 5px 28px;border-bottom:1px solid var(--rule);"
     "font-variant-numeric:tabular-nums;white-space:nowrap;vertical-align:top}"
-    "th{font-weight:600}th:first-child,td:first-child{text-align:left;padding-left:0}"
+    "thead "
+    "th{white-space:normal;vertical-align:bottom}th{font-weight:600}th:first-child,td:first-child{"
+    "text-align:left;padding-left:0}"
     "table.facts td{text-align:left;white-space:normal;overflow-wrap:anywhere}"
     "table.facts th{text-align:left;padding-left:0;font-weight:400;color:var(--soft)}"
     "table .best{font-weight:650}table small{color:var(--soft)}"
@@ -168,10 +174,9 @@ static void add_count(sg_text *out, double count, const char *after, bool *any)
 
 static void add_image_facts(sg_text *out, const sg_run *run, bool *any)
 {
-    add_fact(out, sg_run_text(run, "data", "kind"), "", any);
     add_count(out, sg_run_number(run, "data", "train_images"), " training images", any);
+    add_count(out, sg_run_number(run, "data", "classes"), " classes", any);
     add_count(out, sg_run_number(run, "data", "size"), " px", any);
-    add_count(out, sg_run_number(run, NULL, "batch"), " images per step", any);
 }
 
 void sg_page_begin(sg_page *page)

@@ -7,14 +7,30 @@
 
 enum { WIDTH = 468, HEIGHT = 250 };
 
-static void draw(sg_page *page, const char *title, const char *label, const sg_line *lines,
-                 size_t count, bool log, bool legend)
+/* The largest value of the lines and their bands, at least `least`. */
+static double largest(const sg_line *lines, size_t count, double least)
 {
+    for (size_t l = 0; l < count; l++)
+        for (size_t i = 0; i < lines[l].count; i++) {
+            double top = lines[l].high ? lines[l].high[i] : lines[l].y[i];
+            least = isfinite(top) ? fmax(least, top) : least;
+        }
+    return least;
+}
+
+/* On a log axis when a loss exploded or fell far; else a linear one reads better. */
+static void draw_losses(sg_page *page, const char *title, const sg_line *lines, size_t count,
+                        bool legend)
+{
+    double high = largest(lines, count, 0), low = high;
+    for (size_t l = 0; l < count; l++)
+        for (size_t i = 0; i < lines[l].count; i++)
+            low = lines[l].y[i] > 0 ? fmin(low, lines[l].y[i]) : low;
     sg_mark mark;
     sg_chart chart = {.title = title,
                       .x_label = "step",
-                      .y_label = label,
-                      .log_y = log,
+                      .y_label = "cross entropy",
+                      .log_y = high > 20 * low,
                       .width = WIDTH,
                       .height = HEIGHT,
                       .lines = lines,
@@ -32,12 +48,7 @@ static void draw_shares(sg_page *page, const char *title, const sg_line *lines, 
 {
     sg_mark marks[2];
     size_t mark_count = sg_page_window_mark(page, marks);
-    double high = isfinite(chance) ? 200 * chance : 1;
-    for (size_t l = 0; l < count; l++)
-        for (size_t i = 0; i < lines[l].count; i++) {
-            double top = lines[l].high ? lines[l].high[i] : lines[l].y[i];
-            high = isfinite(top) ? fmax(high, top) : high;
-        }
+    double high = largest(lines, count, isfinite(chance) ? 200 * chance : 1);
     if (isfinite(chance))
         marks[mark_count++] = (sg_mark){100 * chance, false, "chance"};
     sg_chart chart = {.title = title,
@@ -62,12 +73,16 @@ static double five_times(double chance)
     return fmin(5 * chance, 1);
 }
 
+/* Whether two lines agree at the steps that both have. */
 static bool same_rates(const sg_line *a, const sg_line *b)
 {
-    size_t count = a->count < b->count ? a->count : b->count;
-    for (size_t i = 0; i < count; i++)
-        if (a->x[i] != b->x[i] || a->y[i] != b->y[i])
+    for (size_t i = 0, k = 0; i < a->count && k < b->count;) {
+        if (a->x[i] == b->x[k] && a->y[i] != b->y[k])
             return false;
+        double at = fmin(a->x[i], b->x[k]);
+        i += a->x[i] <= at;
+        k += b->x[k] <= at;
+    }
     return true;
 }
 
@@ -89,8 +104,17 @@ static void rates(sg_page *page)
         lines[0].colour = SG_COLOUR_INK;
         count = 1;
     }
-    draw(page, same ? "Learning rate of all variants" : "Learning rate", "rate", lines, count,
-         false, false);
+    sg_chart chart = {.title = same ? "Learning rate of all variants" : "Learning rate",
+                      .x_label = "step",
+                      .y_label = "rate",
+                      .width = WIDTH,
+                      .height = HEIGHT,
+                      .y_low = 0,
+                      .y_high = 1.06 * largest(lines, count, 0),
+                      .lines = lines,
+                      .line_count = count};
+    if (count)
+        sg_chart_draw(page->out, &chart);
 }
 
 static void compare(sg_page *page)
@@ -105,9 +129,9 @@ static void compare(sg_page *page)
     count = sg_page_lines(page, true, "validation/top5", SG_COLUMN_SHARE, lines);
     draw_shares(page, "Test top-5", lines, count, five_times(chance), false);
     count = sg_page_lines(page, true, "validation/loss", SG_COLUMN_LOSS, lines);
-    draw(page, "Test loss", "cross entropy", lines, count, true, false);
+    draw_losses(page, "Test loss", lines, count, false);
     count = sg_page_lines(page, false, "loss", SG_COLUMN_LOSS, lines);
-    draw(page, "Training loss", "cross entropy", lines, count, true, false);
+    draw_losses(page, "Training loss", lines, count, false);
     count = sg_page_lines(page, false, "top1", SG_COLUMN_SHARE, lines);
     draw_shares(page, "Training top-1", lines, count, chance, false);
     rates(page);
@@ -139,7 +163,7 @@ static void own(sg_page *page)
     count = test_and_training(page, "validation/top5", "top5", SG_COLUMN_SHARE, lines);
     draw_shares(page, "Top-5", lines, count, five_times(chance), true);
     count = test_and_training(page, "validation/loss", "loss", SG_COLUMN_LOSS, lines);
-    draw(page, "Loss", "cross entropy", lines, count, true, true);
+    draw_losses(page, "Loss", lines, count, true);
     rates(page);
     sg_text_add(page->out, "</div>\n");
 }

@@ -21,9 +21,14 @@ static void add_details(sg_text *out, const sg_report_variant *v)
     sg_text_add(out, ")");
 }
 
+static bool best_differs(const sg_report_variant *v)
+{
+    return v->best_top1.count && v->best_top1.mean >= v->top1.mean + 0.0005;
+}
+
 static void add_best(sg_text *out, const sg_report_variant *v)
 {
-    if (!v->best_top1.count || v->best_top1.mean < v->top1.mean + 0.0005)
+    if (!best_differs(v))
         return;
     sg_text_add(out, " Its best was ");
     sg_text_percent(out, v->best_top1.mean);
@@ -86,12 +91,12 @@ static void describe_run(sg_text *out, const sg_report_variant *v)
         sg_text_add(out, " the run has not been evaluated.</strong></p>\n");
         return;
     }
-    sg_text_add(out, " ");
+    sg_text_add(out, ", ");
     sg_text_percent(out, v->top1.mean);
     sg_text_add(out, " of the test images get the right class");
     sg_text_add(out, all_at_chance(v) ? ": chance.</strong>" : ".</strong>");
     if (v->top5.count) {
-        sg_text_add(out, " It is among the first five for ");
+        sg_text_add(out, " The right class is among the first five for ");
         sg_text_percent(out, v->top5.mean);
         sg_text_add(out, ".");
     }
@@ -121,7 +126,7 @@ static void tell_event(sg_text *out, const sg_run *run, const sg_event *event)
 {
     double classes = sg_run_number(run, "data", "classes");
     if (strcmp(event->kind, "exploded") == 0) {
-        sg_text_add(out, "The training loss exploded");
+        sg_text_add(out, "the training loss exploded");
         tell_layer(out, event, ", with the largest activations in ");
     } else if (strcmp(event->kind, "not_finite") == 0 && event->layer[0]) {
         bool backward = strcmp(event->pass, "backward") == 0;
@@ -152,9 +157,9 @@ static bool tell_events(sg_text *out, const sg_run *run)
         if (!sg_image_event(run, i, &event))
             continue;
         sg_text_add(out, any ? "<br>" : "");
-        sg_text_add(out, "<span class=\"soft\">step ");
+        sg_text_add(out, "Step ");
         sg_text_count(out, event.step);
-        sg_text_add(out, "</span> ");
+        sg_text_add(out, ": ");
         tell_event(out, run, &event);
         sg_text_add(out, ".");
         any = true;
@@ -170,7 +175,9 @@ static void tell(sg_page *page, size_t v)
     for (size_t i = 0; i < variant->count; i++) {
         const sg_run *run = &page->runs->runs[variant->first + i];
         size_t before = out->size;
-        sg_text_add(out, "<p class=\"bad\">");
+        bool completed = strcmp(sg_run_text(run, NULL, "status"), "complete") == 0;
+        sg_text_format(out, "<p class=\"%s\">",
+                       completed && isnan(sg_image_collapsed(run)) ? "told" : "bad");
         if (variant->count > 1) {
             sg_text_add(out, "<code>");
             sg_text_escape(out, run->folder);
@@ -203,7 +210,7 @@ static void end_key(sg_text *out)
     sg_text_add(out, "</dd></div>");
 }
 
-/* Top-1, and below it whether that is chance, else the best. */
+/* Top-1, and below it whether that is chance, else the best when it was another. */
 static void key_top1(sg_text *out, const char *name, const sg_report_variant *v)
 {
     begin_key(out, name);
@@ -214,8 +221,9 @@ static void key_top1(sg_text *out, const char *name, const sg_report_variant *v)
     } else if (all_at_chance(v)) {
         sg_text_add(out, "chance");
     } else {
-        sg_text_add(out, "top-1, best ");
-        sg_text_percent(out, v->best_top1.mean);
+        sg_text_add(out, best_differs(v) ? "top-1, best " : "top-1");
+        if (best_differs(v))
+            sg_text_percent(out, v->best_top1.mean);
     }
     sg_text_add(out, "</small>");
     end_key(out);
@@ -272,27 +280,36 @@ static void explain_chance(sg_page *page)
     sg_text_add(page->out, ": chance.</p>\n");
 }
 
+static void key_numbers(sg_page *page)
+{
+    const sg_report_summary *s = page->summary;
+    sg_text_add(page->out, "<dl class=\"keys\">");
+    for (size_t v = 0; v < s->count; v++) {
+        if (page->runs->comparison)
+            key_top1(page->out, s->variants[v].label, &s->variants[v]);
+        else
+            run_keys(page->out, &s->variants[v]);
+    }
+    sg_text_add(page->out, "</dl>\n");
+}
+
 void sg_page_image_result(sg_page *page)
 {
     const sg_report_summary *s = page->summary;
-    sg_text *out = page->out;
-    sg_text_add(out, "<section id=\"result\">\n");
+    bool comparison = page->runs->comparison;
+    sg_text_add(page->out, "<section id=\"result\">\n");
+    if (comparison)
+        key_numbers(page);
     for (size_t v = 0; v < s->count; v++) {
-        if (page->runs->comparison)
-            describe_variant(out, &s->variants[v], &s->variants[0]);
+        if (comparison)
+            describe_variant(page->out, &s->variants[v], &s->variants[0]);
         else
-            describe_run(out, &s->variants[v]);
+            describe_run(page->out, &s->variants[v]);
         tell(page, v);
     }
     sg_page_gaps(page);
-    sg_text_add(out, "<dl class=\"keys\">");
-    for (size_t v = 0; v < s->count; v++) {
-        if (page->runs->comparison)
-            key_top1(out, s->variants[v].label, &s->variants[v]);
-        else
-            run_keys(out, &s->variants[v]);
-    }
-    sg_text_add(out, "</dl>\n");
+    if (!comparison)
+        key_numbers(page);
     explain_chance(page);
-    sg_text_add(out, "</section>\n");
+    sg_text_add(page->out, "</section>\n");
 }

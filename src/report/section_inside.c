@@ -82,11 +82,8 @@ static void draw_over_steps(sg_page *page, const panel *panels, size_t count)
     }
     sg_axis_settle(&x, 0.015);
     sg_axis_settle(&y, 0.06);
-    sg_text_add(page->out, "<h3>Over the steps</h3>\n");
-    sg_layers_legend(page, &panels[0].layers);
-    sg_text_add(page->out, "<div class=\"two\">\n");
     for (size_t p = 0; p < count; p++) {
-        sg_chart chart = {.title = panels[p].title,
+        sg_chart chart = {.title = panels[p].title ? panels[p].title : "Over the steps",
                           .x_label = "step",
                           .y_label = "std of the activations",
                           .log_x = x.log,
@@ -104,7 +101,6 @@ static void draw_over_steps(sg_page *page, const panel *panels, size_t count)
                           .mark_count = panels[p].mark_count};
         sg_chart_draw(page->out, &chart);
     }
-    sg_text_add(page->out, "</div>\n");
 }
 
 static void draw_over_depth(sg_page *page, const panel *panels, size_t count)
@@ -116,9 +112,9 @@ static void draw_over_depth(sg_page *page, const panel *panels, size_t count)
         sg_layers_range(&x, &y, panels[p].profiles, panels[p].profile_count);
     sg_axis_settle(&x, 0.015);
     sg_axis_settle(&y, 0.06);
-    sg_text_add(page->out, "<h3>From the first layer to the last</h3>\n<div class=\"two\">\n");
     for (size_t p = 0; p < count; p++) {
-        sg_chart chart = {.title = panels[p].title,
+        sg_chart chart = {.title = panels[p].title ? panels[p].title
+                                                   : "From the first layer to the last",
                           .x_label = "layer",
                           .y_label = "std of the activations",
                           .log_y = true,
@@ -133,7 +129,23 @@ static void draw_over_depth(sg_page *page, const panel *panels, size_t count)
                           .legend = true};
         sg_chart_draw(page->out, &chart);
     }
-    sg_text_add(page->out, "</div>\n");
+}
+
+/* Variants: a grid of panels for each view. One run: the two views beside each other. */
+static void draw_panels(sg_page *page, const panel *panels, size_t count)
+{
+    sg_text *out = page->out;
+    bool comparison = page->runs->comparison;
+    if (comparison)
+        sg_text_add(out, "<h3>Over the steps</h3>\n");
+    sg_layers_legend(page, &panels[0].layers);
+    sg_text_add(out, "<div class=\"two\">\n");
+    draw_over_steps(page, panels, count);
+    if (comparison)
+        sg_text_add(out, "</div>\n<h3>From the first layer to the last</h3>\n"
+                         "<div class=\"two\">\n");
+    draw_over_depth(page, panels, count);
+    sg_text_add(out, "</div>\n");
 }
 
 /* Where each run's activations were largest, and how many layers are drawn. */
@@ -177,8 +189,7 @@ void sg_page_inside(sg_page *page)
                     "<p>The standard deviation of each layer’s output. Where nothing holds it, "
                     "it can grow from layer to layer and from step to step until a number is "
                     "too large for its type.</p>\n");
-        draw_over_steps(page, panels, count);
-        draw_over_depth(page, panels, count);
+        draw_panels(page, panels, count);
         describe(page, panels, count);
     }
     sg_text_add(out, "</section>\n");

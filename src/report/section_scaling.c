@@ -131,7 +131,7 @@ static void layer_charts(sg_page *page, size_t scaled)
     sg_axis_settle(&range, 0.05);
     sg_text_add(page->out, "<h3>Standard deviation of each layer’s gradient</h3>\n");
     sg_layers_legend(page, &panels[count - 1].layers);
-    sg_text_add(page->out, count == 2 ? "<div class=\"two\">\n" : "<div class=\"three\">\n");
+    sg_text_add(page->out, count <= 2 ? "<div class=\"two\">\n" : "<div class=\"three\">\n");
     sg_mark mark;
     size_t marks = sg_page_window_mark(page, &mark);
     for (size_t p = 0; p < count; p++) {
@@ -139,8 +139,8 @@ static void layer_charts(sg_page *page, size_t scaled)
                           .x_label = "step",
                           .y_label = "std of the gradient",
                           .log_y = true,
-                          .width = count == 2 ? HALF : WIDTH,
-                          .height = count == 2 ? HALF_HEIGHT : HEIGHT,
+                          .width = count <= 2 ? HALF : WIDTH,
+                          .height = count <= 2 ? HALF_HEIGHT : HEIGHT,
                           .x_low = steps.low,
                           .x_high = steps.high,
                           .y_low = range.low,
@@ -149,7 +149,7 @@ static void layer_charts(sg_page *page, size_t scaled)
                           .lines = panels[p].lines,
                           .line_count = panels[p].count,
                           .marks = &mark,
-                          .mark_count = p > 0 || count == 2 ? marks : 0};
+                          .mark_count = p > 0 || count <= 2 ? marks : 0};
         sg_chart_draw(page->out, &chart);
     }
     sg_text_add(page->out, "</div>\n");
@@ -377,7 +377,8 @@ void sg_page_scaling(sg_page *page)
         reference_chart(page);
         ratio_chart(page, scaled);
         sg_text_add(page->out, "</div>\n");
-        note_small_reference(page, sg_page_run(page, scaled));
+        if (!sign)
+            note_small_reference(page, sg_page_run(page, scaled));
     }
     sg_text_add(page->out, "</section>\n");
 }
