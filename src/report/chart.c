@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "report/axis.h"
+#include "report/colour.h"
 
 enum { LEFT = 66, RIGHT = 12, TOP = 8, BOTTOM = 38, POINTS_MOST = 600 };
 
@@ -37,7 +38,8 @@ size_t sg_chart_thin(const double *y, size_t count, size_t most, size_t *kept)
 
 static bool drawable(const sg_chart *chart, const sg_line *line, size_t i)
 {
-    return isfinite(line->x[i]) && isfinite(line->y[i]) && (!chart->log_y || line->y[i] > 0);
+    return isfinite(line->x[i]) && isfinite(line->y[i]) && (!chart->log_y || line->y[i] > 0) &&
+           (!chart->log_x || line->x[i] > 0);
 }
 
 static bool has_points(const sg_chart *chart, const sg_line *line)
@@ -50,7 +52,7 @@ static bool has_points(const sg_chart *chart, const sg_line *line)
 
 static void set_ranges(const sg_chart *chart, sg_axis *x, sg_axis *y)
 {
-    sg_axis_clear(x, false);
+    sg_axis_clear(x, chart->log_x);
     sg_axis_clear(y, chart->log_y);
     for (size_t l = 0; l < chart->line_count; l++) {
         const sg_line *line = &chart->lines[l];
@@ -73,7 +75,12 @@ static void set_ranges(const sg_chart *chart, sg_axis *x, sg_axis *y)
     } else {
         sg_axis_settle(y, 0.06);
     }
-    sg_axis_settle(x, chart->keep_x_range ? 0 : 0.015);
+    if (chart->x_low < chart->x_high) {
+        x->low = chart->x_low;
+        x->high = chart->x_high;
+    } else {
+        sg_axis_settle(x, chart->keep_x_range ? 0 : 0.015);
+    }
     x->begin = LEFT;
     x->end = chart->width - RIGHT;
     y->begin = chart->height - BOTTOM;
@@ -199,7 +206,8 @@ static void draw_lines(sg_text *out, const sg_chart *chart, const sg_axis *x, co
             out->status = SG_ERROR_MEMORY;
             return;
         }
-        size_t count = sg_chart_thin(line->y, line->count, POINTS_MOST, kept);
+        size_t count =
+            sg_chart_thin(line->y, line->count, chart->points ? chart->points : POINTS_MOST, kept);
         if (line->low)
             draw_band(out, chart, line, x, y, kept, count);
         draw_line(out, chart, line, x, y, kept, count);
@@ -207,8 +215,10 @@ static void draw_lines(sg_text *out, const sg_chart *chart, const sg_axis *x, co
     }
 }
 
+/* Labels of vertical marks stand one below the other: marks may lie close together. */
 static void draw_marks(sg_text *out, const sg_chart *chart, const sg_axis *x, const sg_axis *y)
 {
+    int row = 0;
     for (size_t m = 0; m < chart->mark_count; m++) {
         const sg_mark *mark = &chart->marks[m];
         double at = sg_axis_place(mark->vertical ? x : y, mark->at);
@@ -220,7 +230,7 @@ static void draw_marks(sg_text *out, const sg_chart *chart, const sg_axis *x, co
                            "<path class=\"mark\" d=\"M%.1f %dV%d\"/><text class=\"note%s\" "
                            "x=\"%.1f\" y=\"%d\">",
                            at, TOP, chart->height - BOTTOM, left ? " end" : "",
-                           at + (left ? -4 : 4), TOP + 9);
+                           at + (left ? -4 : 4), TOP + 9 + 14 * row++);
         } else {
             sg_text_format(out,
                            "<path class=\"mark\" d=\"M%d %.1fH%d\"/><text class=\"note end\" "
@@ -255,9 +265,9 @@ void sg_chart_draw(sg_text *out, const sg_chart *chart)
                    chart->height);
     sg_text_escape(out, chart->title ? chart->title : chart->y_label);
     sg_text_format(out,
-                   "\" data-x=\"%.9g %.9g %.9g %.9g\" data-y=\"%.9g %.9g %.9g %.9g %d\" "
+                   "\" data-x=\"%.9g %.9g %.9g %.9g %d\" data-y=\"%.9g %.9g %.9g %.9g %d\" "
                    "data-name=\"",
-                   x.low, x.high, x.begin, x.end, y.low, y.high, y.begin, y.end, y.log);
+                   x.low, x.high, x.begin, x.end, x.log, y.low, y.high, y.begin, y.end, y.log);
     sg_text_escape(out, chart->x_label);
     sg_text_add(out, "\">");
     draw_grid(out, chart, &x, &y);
@@ -277,4 +287,29 @@ void sg_chart_legend(sg_text *out, const sg_line *lines, size_t count)
         sg_text_add(out, "</span> ");
     }
     sg_text_add(out, "</p>\n");
+}
+
+void sg_chart_ramp_colour(sg_line *line, double share)
+{
+    line->colour = SG_COLOUR_OWN;
+    sg_colour_hex(SG_MAP_SEQUENTIAL, 0.02 + 0.7 * share, line->light);
+    sg_colour_hex(SG_MAP_SEQUENTIAL, 0.4 + 0.58 * share, line->dark);
+}
+
+void sg_chart_ramp(sg_text *out, const char *from, const char *to)
+{
+    enum { PIECES = 28 };
+    sg_text_add(out, "<p class=\"legend\"><span>");
+    sg_text_escape(out, from);
+    sg_text_format(out, "<svg class=\"ramp\" viewBox=\"0 0 %d 10\">", 5 * PIECES);
+    for (int i = 0; i < PIECES; i++) {
+        sg_line piece = {0};
+        sg_chart_ramp_colour(&piece, (double)i / (PIECES - 1));
+        sg_text_add(out, "<path");
+        draw_colour(out, &piece, "line");
+        sg_text_format(out, " d=\"M%d 5h5.4\"/>", 5 * i);
+    }
+    sg_text_add(out, "</svg>");
+    sg_text_escape(out, to);
+    sg_text_add(out, "</span></p>\n");
 }

@@ -32,10 +32,12 @@ typedef struct sg_mark {
 
 typedef struct sg_chart {
     const char *title, *x_label, *y_label;
-    bool log_y;
+    bool log_x, log_y;
     int width, height;
-    double y_low, y_high; /* the range; from the data when y_low >= y_high */
-    bool keep_x_range;    /* no room left and right of the data */
+    double x_low, x_high; /* the range; from the data when x_low >= x_high */
+    double y_low, y_high;
+    bool keep_x_range; /* no room left and right of the data */
+    size_t points;     /* of a line, at most about; 0: 600 */
     const sg_line *lines;
     size_t line_count;
     bool legend; /* under the title */
@@ -49,6 +51,10 @@ void sg_chart_draw(sg_text *out, const sg_chart *chart);
 
 /* The key to the lines' colours. */
 void sg_chart_legend(sg_text *out, const sg_line *lines, size_t count);
+/* The key to lines that are coloured along a ramp: `from` [bar] `to`. */
+void sg_chart_ramp(sg_text *out, const char *from, const char *to);
+/* Colours a line by its place 0 .. 1 on that ramp. */
+void sg_chart_ramp_colour(sg_line *line, double share);
 
 /* At most about `most` points that keep the look of the line: of each stretch the lowest and the
  * highest value, in order. Writes their indices (at most `count`), returns how many. */

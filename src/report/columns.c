@@ -1,5 +1,6 @@
-/* Metrics as columns: see columns.h. Lines of a file repeat the same names in the same order, so
- * the search for a column starts where the last one ended. */
+/* Metrics as columns: see columns.h. A network with 170 layers makes a thousand columns. Lines of a
+ * file repeat the same names in the same order, so the column after the last one is tried first; a
+ * hash table of the names finds any other. */
 #include "report/columns.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@
 
 #include "base/memory.h"
 
-enum { NAME_MAX_LENGTH = 240, COLUMNS_MOST = 4096, DEPTH_MOST = 8 };
+enum { NAME_MAX_LENGTH = 240, COLUMNS_MOST = 4096, SLOTS = 4 * COLUMNS_MOST, DEPTH_MOST = 8 };
 
 void sg_columns_begin(sg_columns *columns, const sg_allocator *allocator)
 {
@@ -21,7 +22,9 @@ void sg_columns_release(sg_columns *columns)
         sg_release(&columns->allocator, columns->items[c].values);
     }
     sg_release(&columns->allocator, columns->items);
+    sg_release(&columns->allocator, columns->slots);
     columns->items = NULL;
+    columns->slots = NULL;
     columns->count = columns->rows = 0;
 }
 
@@ -54,9 +57,26 @@ static sg_status grow_rows(sg_columns *columns)
     return SG_OK;
 }
 
+/* The slot that holds `name`, or the empty one where it belongs: FNV-1a, then the next free one. At
+ * most a quarter of the slots is in use. */
+static size_t slot_of(const sg_columns *columns, const char *name)
+{
+    uint32_t hash = 2166136261u;
+    for (const char *at = name; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 16777619u;
+    size_t slot = hash % SLOTS;
+    while (columns->slots[slot] && strcmp(columns->items[columns->slots[slot] - 1].name, name) != 0)
+        slot = (slot + 1) % SLOTS;
+    return slot;
+}
+
 /* A new column, NaN in all rows so far and in the row being filled. */
 static sg_status new_column(sg_columns *columns, const char *name)
 {
+    if (!columns->slots)
+        columns->slots = sg_allocate(&columns->allocator, SLOTS, sizeof *columns->slots);
+    if (!columns->slots)
+        return SG_ERROR_MEMORY;
     if (columns->count == columns->capacity) {
         size_t capacity = columns->capacity ? 2 * columns->capacity : 32;
         sg_column *items = larger(&columns->allocator, columns->items,
@@ -75,7 +95,9 @@ static sg_status new_column(sg_columns *columns, const char *name)
     }
     for (size_t r = 0; r <= columns->rows; r++)
         column.values[r] = NAN;
+    size_t slot = slot_of(columns, name);
     columns->items[columns->count++] = column;
+    columns->slots[slot] = (uint16_t)columns->count;
     return SG_OK;
 }
 
@@ -85,26 +107,28 @@ typedef struct flattener {
     char name[NAME_MAX_LENGTH + 1];
 } flattener;
 
+/* The index of a column, or `count`. */
+static size_t find(const sg_columns *columns, const char *name)
+{
+    size_t number = columns->slots ? columns->slots[slot_of(columns, name)] : 0;
+    return number ? number - 1 : columns->count;
+}
+
 static sg_status set_value(flattener *f, double value)
 {
     sg_columns *columns = f->columns;
-    size_t found = columns->count;
-    for (size_t i = 0; i < columns->count; i++) {
-        size_t c = (f->next + i) % columns->count;
-        if (strcmp(columns->items[c].name, f->name) == 0) {
-            found = c;
-            break;
-        }
-    }
-    if (found == columns->count) {
+    size_t at = f->next;
+    if (at >= columns->count || strcmp(columns->items[at].name, f->name) != 0)
+        at = find(columns, f->name);
+    if (at == columns->count) {
         if (columns->count == COLUMNS_MOST)
             return SG_OK;
         sg_status status = new_column(columns, f->name);
         if (status != SG_OK)
             return status;
     }
-    columns->items[found].values[columns->rows] = value;
-    f->next = found + 1;
+    columns->items[at].values[columns->rows] = value;
+    f->next = at + 1;
     return SG_OK;
 }
 
@@ -187,10 +211,8 @@ sg_status sg_columns_add(sg_columns *columns, const json_t *object)
 
 const double *sg_columns_find(const sg_columns *columns, const char *name)
 {
-    for (size_t c = 0; c < columns->count; c++)
-        if (strcmp(columns->items[c].name, name) == 0)
-            return columns->items[c].values;
-    return NULL;
+    size_t at = find(columns, name);
+    return at < columns->count ? columns->items[at].values : NULL;
 }
 
 double sg_columns_last(const sg_columns *columns, const char *name)

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "stablegrad/memory.h"
 #include "stablegrad/status.h"
@@ -18,6 +19,7 @@ typedef struct sg_columns {
     sg_allocator allocator;
     sg_column *items; /* (count); column 0 is "step" */
     size_t count, capacity;
+    uint16_t *slots; /* hash table of names: 1 + the column, 0 for an empty slot */
     size_t rows, row_capacity;
 } sg_columns;
 

@@ -3,8 +3,6 @@
 #include "report/page.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/memory.h"
 
@@ -29,12 +27,13 @@ static const char style[] =
     ".eyebrow{font-size:13px;letter-spacing:.04em;text-transform:uppercase}"
     ".lead{font-size:19px;line-height:1.5;margin:26px 0 14px}"
     ".n{white-space:nowrap}.soft,figcaption{color:var(--soft);font-size:14px}"
-    ".bad{border-left:3px solid var(--s6);padding-left:12px}"
+    ".bad,.told{border-left:3px solid var(--s6);padding-left:12px}.told{border-color:var(--mark)}"
     ".keys{display:flex;flex-wrap:wrap;gap:12px 44px;margin:22px 0 0}"
     ".keys div{min-width:120px}.keys dt{font-size:13px;color:var(--soft)}"
     ".keys dd{margin:0;font-size:26px;font-weight:600;line-height:1.25;"
     "font-variant-numeric:tabular-nums}"
-    ".keys dd small{display:block;font-size:13px;font-weight:400;color:var(--soft)}\n"
+    ".keys dd small{display:block;font-size:13px;font-weight:400;color:var(--soft)}"
+    ".keys+.soft{margin-top:20px}\n"
     "figure{margin:0 0 16px;break-inside:avoid}"
     "figcaption{margin-top:6px;max-width:54em;line-height:1.45}"
     "figcaption.title{color:var(--ink);font-weight:600;margin:0 0 2px}"
@@ -56,16 +55,22 @@ static const char style[] =
     ".line.faint{stroke-width:5;opacity:.28}.band{fill:var(--c);opacity:.16}"
     ".s0{--c:var(--s0)}.s1{--c:var(--s1)}.s2{--c:var(--s2)}.s3{--c:var(--s3)}.s4{--c:var(--s4)}"
     ".s5{--c:var(--s5)}.s6{--c:var(--s6)}.s7{--c:var(--s7)}.ink{--c:var(--ink)}"
-    ".own{--c:var(--l)}"
-    "figure .legend{font-size:13px;margin:0 0 2px}.legend{display:flex;flex-wrap:wrap;gap:2px "
+    ".own{--c:var(--l)}.legend .line{stroke-width:2}"
+    ".legend .ramp .line{stroke-width:8;stroke-linecap:butt}"
+    ".legend .ramp{width:140px;margin:0 8px}"
+    ".legend{display:flex;flex-wrap:wrap;gap:2px "
     "18px;font-size:14px;max-width:none;margin-block:8px}"
+    "figure .legend{font-size:13px;margin:0 0 2px;column-gap:12px}"
     ".legend span{white-space:nowrap}.legend{break-after:avoid}"
     ".legend svg{display:inline-block;width:22px;height:10px;margin-right:6px;"
-    "vertical-align:middle}.none{color:var(--soft);font-style:italic}\n"
+    "vertical-align:middle}figure .legend "
+    "svg{width:16px;margin-right:5px}.none{color:var(--soft);font-style:italic}\n"
     ".scroll{overflow-x:auto}table{border-collapse:collapse;font-size:15px;margin:8px 0 12px}"
     "th,td{text-align:right;padding:5px 0 5px 28px;border-bottom:1px solid var(--rule);"
     "font-variant-numeric:tabular-nums;white-space:nowrap;vertical-align:top}"
-    "th{font-weight:600}th:first-child,td:first-child{text-align:left;padding-left:0}"
+    "thead "
+    "th{white-space:normal;vertical-align:bottom}th{font-weight:600}th:first-child,td:first-child{"
+    "text-align:left;padding-left:0}"
     "table.facts td{text-align:left;white-space:normal;overflow-wrap:anywhere}"
     "table.facts th{text-align:left;padding-left:0;font-weight:400;color:var(--soft)}"
     "table .best{font-weight:650}table small{color:var(--soft)}"
@@ -102,7 +107,8 @@ static const char script[] =
     "svg.addEventListener('pointermove',function(e){var r=svg.getBoundingClientRect(),"
     "px=(e.clientX-r.left)/r.width*svg.viewBox.baseVal.width;"
     "if(px<x[2]||px>x[3]){tip.style.display='none';return}"
-    "var text=svg.dataset.name+' '+show(+(x[0]+(px-x[2])/(x[3]-x[2])*(x[1]-x[0])).toPrecision(3));"
+    "var at=(px-x[2])/(x[3]-x[2]);at=x[4]?x[0]*Math.pow(x[1]/x[0],at):x[0]+at*(x[1]-x[0]);"
+    "var text=svg.dataset.name+' '+show(+at.toPrecision(3));"
     "lines.forEach(function(l){var best=null;l.at.forEach(function(p){"
     "if(!best||Math.abs(p[0]-px)<Math.abs(best[0]-px))best=p});"
     "if(best&&Math.abs(best[0]-px)<20)text+='\\n'+l.label+'  '+show(value(best[1]))});"
@@ -146,98 +152,6 @@ const sg_run *sg_page_run(const sg_page *page, size_t v)
     return variant->count ? &page->runs->runs[variant->first] : NULL;
 }
 
-int sg_page_colour(const sg_page *page, size_t v)
-{
-    return page->runs->comparison ? (int)v : 1;
-}
-
-/* The value of a column at a step, or NaN: rows are in the order of their steps. */
-static double value_at(const sg_run *run, bool evaluation, const char *column, double step)
-{
-    const sg_columns *columns = evaluation ? &run->evaluation : &run->training;
-    const double *values = sg_columns_find(columns, column);
-    size_t low = 0, high = values ? columns->rows : 0;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (columns->items[0].values[middle] < step)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return values && low < columns->rows && columns->items[0].values[low] == step ? values[low]
-                                                                                  : NAN;
-}
-
-/* Mean and range over the seeds at each of the `count` steps. A seed that is not finite there makes
- * the mean so: the line ends where the first seed does. */
-static void fold_seeds(const sg_runs *runs, const sg_variant *variant, bool evaluation,
-                       const char *column, const double *steps, size_t count, double *mean,
-                       double *low, double *high)
-{
-    for (size_t r = 0; r < count; r++) {
-        double sum = 0, seeds = 0;
-        low[r] = high[r] = NAN;
-        for (size_t i = 0; i < variant->count; i++) {
-            double value = value_at(&runs->runs[variant->first + i], evaluation, column, steps[r]);
-            if (isnan(value))
-                continue;
-            sum += log(value);
-            seeds++;
-            low[r] = fmin(low[r], value);
-            high[r] = fmax(high[r], value);
-        }
-        mean[r] = exp(sum / seeds);
-    }
-}
-
-bool sg_page_line(sg_page *page, size_t v, bool evaluation, const char *column, sg_line *line)
-{
-    const sg_variant *variant = &page->runs->variants[v];
-    size_t with = 0, first = 0;
-    for (size_t i = variant->count; i-- > 0;) {
-        const sg_run *run = &page->runs->runs[variant->first + i];
-        if (sg_columns_find(evaluation ? &run->evaluation : &run->training, column)) {
-            first = variant->first + i;
-            with++;
-        }
-    }
-    *line = (sg_line){.label = variant->label, .colour = sg_page_colour(page, v)};
-    if (with == 0)
-        return false;
-    const sg_run *run = &page->runs->runs[first];
-    const sg_columns *columns = evaluation ? &run->evaluation : &run->training;
-    line->x = columns->items[0].values;
-    line->y = sg_columns_find(columns, column);
-    line->count = columns->rows;
-    if (with == 1)
-        return true;
-    double *all = sg_page_memory(page, 3 * line->count, sizeof *all);
-    if (!all)
-        return false;
-    double *low = all + line->count, *high = low + line->count;
-    fold_seeds(page->runs, variant, evaluation, column, line->x, line->count, all, low, high);
-    line->y = all;
-    line->low = low;
-    line->high = high;
-    return true;
-}
-
-size_t sg_page_window_mark(const sg_page *page, sg_mark *mark)
-{
-    for (size_t v = 0; v < page->runs->variant_count; v++) {
-        const sg_run *run = sg_page_run(page, v);
-        if (!run || strcmp(sg_run_text(run, "stablegrad", "method"), "stablegrad") != 0)
-            continue;
-        double until = sg_run_number(run, "stablegrad", "until");
-        double done = sg_run_number(run, NULL, "steps_done");
-        if (until > 0 && until < done) {
-            *mark = (sg_mark){until, true, "StableGrad ends"};
-            return 1;
-        }
-    }
-    return 0;
-}
-
 static void add_fact(sg_text *out, const char *text, const char *after, bool *any)
 {
     if (!text[0])
@@ -256,6 +170,13 @@ static void add_count(sg_text *out, double count, const char *after, bool *any)
     sg_text_count(out, count);
     sg_text_add(out, after);
     *any = true;
+}
+
+static void add_image_facts(sg_text *out, const sg_run *run, bool *any)
+{
+    add_count(out, sg_run_number(run, "data", "train_images"), " training images", any);
+    add_count(out, sg_run_number(run, "data", "classes"), " classes", any);
+    add_count(out, sg_run_number(run, "data", "size"), " px", any);
 }
 
 void sg_page_begin(sg_page *page)
@@ -281,8 +202,12 @@ void sg_page_begin(sg_page *page)
     sg_text_escape(out, title);
     sg_text_add(out, "</h1>\n<p>");
     bool any = false;
-    add_fact(out, sg_run_text(run, NULL, "network"), "", &any);
+    /* Variants of an image task differ in their norm, which the network's description names. */
+    bool model = page->runs->images && page->runs->comparison;
+    add_fact(out, sg_run_text(run, NULL, model ? "model" : "network"), "", &any);
     add_count(out, sg_run_number(run, NULL, "parameters"), " parameters", &any);
+    if (page->runs->images)
+        add_image_facts(out, run, &any);
     add_count(out, sg_run_number(run, NULL, "points_per_step"), " points per step", &any);
     add_fact(out, sg_run_text(run, NULL, "channels"), "", &any);
     sg_text_add(out, "</p>\n</header>\n");

@@ -22,9 +22,15 @@ static sg_status write_page(const char *folder, const sg_text *out, char *messag
 static void write_sections(sg_page *page)
 {
     sg_page_begin(page);
-    sg_page_result(page);
-    sg_page_curves(page);
-    sg_page_solution(page);
+    if (page->runs->images) {
+        sg_page_image_result(page);
+        sg_page_image_curves(page);
+        sg_page_inside(page);
+    } else {
+        sg_page_result(page);
+        sg_page_curves(page);
+        sg_page_solution(page);
+    }
     sg_page_scaling(page);
     sg_page_table(page);
     sg_page_repeat(page);

@@ -5,6 +5,7 @@
 #ifndef SG_REPORT_REPORT_H
 #define SG_REPORT_REPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "stablegrad/memory.h"
@@ -25,18 +26,31 @@ typedef struct sg_statistic {
 typedef struct sg_report_variant {
     char *name, *label;
     size_t runs;              /* seeds that are there */
-    sg_statistic validation;  /* last validation loss */
+    sg_statistic validation;  /* last validation loss; of images the last test loss */
     sg_statistic relative_l2; /* last relative L2 error over all fields */
     sg_statistic max_error;
-    sg_statistic reached; /* first evaluated step with a validation loss at or below the baseline's
-                             last (its mean over the seeds); only of the seeds that got there */
+    sg_statistic reached; /* first evaluated step with a validation loss at or below, of images a
+                             test top-1 at or above, the baseline's last (its mean over the seeds);
+                             only of the seeds that got there */
     sg_statistic seconds;
     sg_statistic steps; /* steps done */
+    /* Of images; everywhere else their counts are 0. Shares are in 0 .. 1. */
+    sg_statistic top1, top5;        /* last, on the test images */
+    sg_statistic best_top1;         /* highest */
+    sg_statistic best_step;         /* and the step of its first evaluation */
+    sg_statistic epochs;            /* done */
+    sg_statistic images_per_second; /* training */
+    sg_statistic memory;            /* bytes */
+    sg_statistic skipped;           /* steps, because something was not finite */
+    sg_statistic collapsed;         /* step; only of the seeds that collapsed: image_run.h */
+    size_t at_chance;               /* seeds whose last top-1 is no better than guessing */
 } sg_report_variant;
 
 /* One entry a variant, the first is the baseline; a single run is one variant. */
 typedef struct sg_report_summary {
     sg_allocator allocator;
+    bool images;   /* runs of an image task */
+    double chance; /* of images: top-1 of guessing, 1 / classes; NaN when not known */
     size_t count;
     sg_report_variant *variants;
 } sg_report_summary;

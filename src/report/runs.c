@@ -128,6 +128,11 @@ static void release_run(const sg_allocator *allocator, sg_run *run)
     *run = (sg_run){0};
 }
 
+static bool is_images(const sg_run *run)
+{
+    return strcmp(sg_run_text(run, NULL, "task"), "images") == 0;
+}
+
 static sg_status read_run(const source *s, const char *folder, const char *name, bool fields,
                           sg_run *run)
 {
@@ -140,7 +145,7 @@ static sg_status read_run(const source *s, const char *folder, const char *name,
     sg_status status = read_json(s, folder, "run.json", &run->info);
     if (status == SG_OK)
         status = read_metrics(s, folder, run);
-    if (status == SG_OK && fields)
+    if (status == SG_OK && fields && !is_images(run))
         status = read_field(s, folder, run);
     size_t size;
     if (status == SG_OK && fields)
@@ -273,7 +278,9 @@ sg_status sg_runs_read(sg_runs *out, const char *folder, bool fields, const sg_a
     } else {
         status = read_single(&s, folder, fields, out);
     }
-    if (status != SG_OK)
+    if (status == SG_OK)
+        out->images = is_images(&out->runs[0]);
+    else
         sg_runs_release(out);
     return status;
 }

@@ -28,6 +28,7 @@ typedef struct sg_variant {
 typedef struct sg_runs {
     sg_allocator allocator;
     bool comparison;
+    bool images; /* an image task, by the first run */
     char *name;
     sg_run *runs;
     size_t run_count;

@@ -1,34 +1,17 @@
 /* How well against the baseline: loss, validation loss, error and every loss term over the steps.
  */
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "report/page.h"
 
-enum {
-    HALF_WIDTH = 468,
-    HALF_HEIGHT = 260,
-    THIRD_WIDTH = 310,
-    THIRD_HEIGHT = 210,
-    LINES_MOST = 24
-};
-
-static size_t variant_lines(sg_page *page, bool evaluation, const char *column,
-                            sg_line lines[LINES_MOST])
-{
-    size_t count = 0;
-    for (size_t v = 0; v < page->runs->variant_count && count < LINES_MOST; v++)
-        count += sg_page_line(page, v, evaluation, column, &lines[count]);
-    return count;
-}
+enum { HALF_WIDTH = 468, HALF_HEIGHT = 260, THIRD_WIDTH = 310, THIRD_HEIGHT = 210 };
 
 /* A chart of one column of every variant; nothing when no run has it. */
 static bool column_chart(sg_page *page, const char *title, const char *label, bool evaluation,
                          const char *column, bool large)
 {
-    sg_line lines[LINES_MOST];
-    size_t count = variant_lines(page, evaluation, column, lines);
+    sg_line lines[SG_PAGE_LINES];
+    size_t count = sg_page_lines(page, evaluation, column, SG_COLUMN_LOSS, lines);
     if (count == 0)
         return false;
     sg_mark mark;
@@ -46,16 +29,6 @@ static bool column_chart(sg_page *page, const char *title, const char *label, bo
     return true;
 }
 
-static void variant_legend(sg_page *page)
-{
-    sg_line lines[LINES_MOST];
-    size_t count = 0;
-    for (size_t v = 0; v < page->runs->variant_count && count < LINES_MOST; v++)
-        lines[count++] =
-            (sg_line){.label = page->runs->variants[v].label, .colour = sg_page_colour(page, v)};
-    sg_chart_legend(page->out, lines, count);
-}
-
 /* The name of loss term i, or NULL: from run.json, where all variants agree. */
 static const char *term_name(const sg_page *page, size_t i)
 {
@@ -66,10 +39,10 @@ static void compare_terms(sg_page *page)
 {
     char column[300];
     bool any = false;
-    for (size_t i = 0; i < LINES_MOST && term_name(page, i); i++) {
-        sg_line lines[LINES_MOST];
+    for (size_t i = 0; i < SG_PAGE_LINES && term_name(page, i); i++) {
+        sg_line lines[SG_PAGE_LINES];
         (void)snprintf(column, sizeof column, "terms/%s", term_name(page, i));
-        if (variant_lines(page, false, column, lines) == 0)
+        if (sg_page_lines(page, false, column, SG_COLUMN_LOSS, lines) == 0)
             continue;
         if (!any)
             sg_text_add(page->out, "<h3>Loss by term</h3>\n<div class=\"three\">\n");
@@ -82,7 +55,7 @@ static void compare_terms(sg_page *page)
 
 static void compare(sg_page *page)
 {
-    variant_legend(page);
+    sg_page_legend(page);
     sg_text_add(page->out, "<div class=\"two\">\n");
     column_chart(page, "Validation loss", "loss", true, "validation/loss", true);
     column_chart(page, "Relative L2 error against the reference", "relative L2 error", true,
@@ -97,13 +70,13 @@ static void compare(sg_page *page)
 /* One run: its loss and terms in one chart, each with a colour of its own. */
 static void own_terms(sg_page *page)
 {
-    sg_line lines[LINES_MOST];
+    sg_line lines[SG_PAGE_LINES];
     sg_mark mark;
     char column[300];
     size_t count = 0;
-    for (size_t i = 0; count + 1 < LINES_MOST && term_name(page, i); i++) {
+    for (size_t i = 0; count + 1 < SG_PAGE_LINES && term_name(page, i); i++) {
         (void)snprintf(column, sizeof column, "terms/%s", term_name(page, i));
-        if (!sg_page_line(page, 0, false, column, &lines[count]))
+        if (!sg_page_line(page, 0, false, column, SG_COLUMN_LOSS, &lines[count]))
             continue;
         lines[count].label = term_name(page, i);
         /* Blue stays with the run's own curves elsewhere. */
@@ -111,7 +84,7 @@ static void own_terms(sg_page *page)
         lines[count].dashed = count >= SG_SERIES_COLOURS;
         count++;
     }
-    if (sg_page_line(page, 0, false, "loss", &lines[count])) {
+    if (sg_page_line(page, 0, false, "loss", SG_COLUMN_LOSS, &lines[count])) {
         lines[count].label = "loss (weighted sum)";
         lines[count].colour = SG_COLOUR_INK;
         count++;
@@ -140,32 +113,18 @@ static void own_curves(sg_page *page)
     sg_text_add(page->out, "</div>\n");
 }
 
-static bool has_metrics(const sg_page *page)
-{
-    for (size_t r = 0; r < page->runs->run_count; r++)
-        if (page->runs->runs[r].training.rows || page->runs->runs[r].evaluation.rows)
-            return true;
-    return false;
-}
-
 void sg_page_curves(sg_page *page)
 {
     sg_text_add(page->out, "<section id=\"curves\">\n<h2>");
     sg_text_add(page->out,
                 page->runs->comparison ? "Against the baseline" : "How the training went");
     sg_text_add(page->out, "</h2>\n");
-    if (!has_metrics(page))
+    if (!sg_page_has_metrics(page))
         sg_text_add(page->out, "<p class=\"none\">No metrics were recorded.</p>\n");
     else if (page->runs->comparison)
         compare(page);
     else
         own_curves(page);
-    for (size_t v = 0; v < page->runs->variant_count; v++)
-        if (page->runs->variants[v].count > 1) {
-            sg_text_add(page->out,
-                        "<p class=\"soft\">Lines are geometric means over the seeds, bands "
-                        "go from the lowest to the highest seed.</p>\n");
-            break;
-        }
+    sg_page_seeds_note(page);
     sg_text_add(page->out, "</section>\n");
 }

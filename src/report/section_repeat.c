@@ -1,4 +1,4 @@
-/* The problem file, and how to repeat the run. */
+/* The problem or task file, and how to repeat the run. */
 #include <math.h>
 
 #include "report/page.h"
@@ -54,7 +54,8 @@ static void problem(sg_page *page)
         const sg_run *run = &page->runs->runs[r];
         if (!run->problem)
             continue;
-        sg_text_add(page->out, "<details><summary>The problem file");
+        sg_text_format(page->out, "<details><summary>The %s file",
+                       page->runs->images ? "task" : "problem");
         if (page->runs->comparison) {
             sg_text_add(page->out, " of <code>");
             sg_text_escape(page->out, run->folder);
@@ -66,11 +67,54 @@ static void problem(sg_page *page)
     }
 }
 
+static void data_row(sg_text *out, const sg_run *run)
+{
+    const char *kind = sg_run_text(run, "data", "kind");
+    if (!kind[0])
+        return;
+    sg_text_add(out, "<tr><th>data</th><td>");
+    sg_text_escape(out, kind);
+    sg_text_add(out, ": ");
+    sg_text_count(out, sg_run_number(run, "data", "train_images"));
+    sg_text_add(out, " training and ");
+    sg_text_count(out, sg_run_number(run, "data", "test_images"));
+    sg_text_add(out, " test images of ");
+    sg_text_count(out, sg_run_number(run, "data", "classes"));
+    sg_text_add(out, " classes, ");
+    sg_text_count(out, sg_run_number(run, "data", "size"));
+    sg_text_add(out, " px");
+    double unread = sg_run_number(run, NULL, "unread_images");
+    if (unread > 0) {
+        sg_text_add(out, "; ");
+        sg_text_count(out, unread);
+        sg_text_add(out, " images could not be read");
+    }
+    sg_text_add(out, "</td></tr>\n");
+}
+
+static void image_rows(sg_page *page)
+{
+    sg_text *out = page->out;
+    const sg_run *run = &page->runs->runs[0];
+    data_row(out, run);
+    text_row(out, "model", sg_run_text(run, NULL, "model"));
+    if (!page->runs->comparison)
+        text_row(out, "norm", sg_run_text(run, NULL, "norm"));
+    text_row(out, "precision", sg_run_text(run, NULL, "precision"));
+    /* With a norm weights are not calibrated: variants may start differently. */
+    if (!page->runs->comparison)
+        text_row(out, "start", sg_run_text(run, NULL, "start"));
+    number_row(out, "images per step", sg_run_number(run, NULL, "batch"));
+    number_row(out, "epochs", sg_run_number(run, NULL, "epochs"));
+}
+
 void sg_page_repeat(sg_page *page)
 {
     sg_text *out = page->out;
     const sg_run *run = &page->runs->runs[0];
-    sg_text_add(out, "<section id=\"problem\">\n<h2>The problem</h2>\n");
+    bool images = page->runs->images;
+    sg_text_add(out, images ? "<section id=\"task\">\n<h2>The task</h2>\n"
+                            : "<section id=\"problem\">\n<h2>The problem</h2>\n");
     size_t before = out->size;
     problem(page);
     if (out->size == before)
@@ -83,6 +127,8 @@ void sg_page_repeat(sg_page *page)
         sg_text_add(out, "</code></pre>\n");
     }
     sg_text_add(out, "<table class=\"facts\"><tbody>\n");
+    if (images)
+        image_rows(page);
     seeds_row(page);
     number_row(out, "threads", sg_run_number(run, NULL, "threads"));
     text_row(out, "version", sg_run_text(run, NULL, "version"));

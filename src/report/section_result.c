@@ -1,4 +1,4 @@
-/* Did it work: the sentence, the key numbers, and the table of final metrics. */
+/* Did it work: the sentences and the key numbers. */
 #include <math.h>
 #include <string.h>
 
@@ -104,14 +104,32 @@ static void describe_run(sg_text *out, const sg_report_variant *v)
     sg_text_add(out, "</p>\n");
 }
 
-/* A run that did not end as it should is said at the top. */
-static void warn_about(sg_text *out, const sg_run *run)
+bool sg_page_ending(sg_text *out, const sg_run *run)
 {
     const char *status = sg_run_text(run, NULL, "status"),
                *reason = sg_run_text(run, NULL, "reason");
-    bool failed = strcmp(status, "failed") == 0;
-    if ((!failed && strcmp(status, "interrupted") != 0 && strcmp(status, "running") != 0))
-        return;
+    const char *how = strcmp(status, "failed") == 0        ? "failed"
+                      : strcmp(status, "running") == 0     ? "was still running"
+                      : strcmp(status, "interrupted") == 0 ? "was interrupted"
+                                                           : NULL;
+    if (!how)
+        return false;
+    sg_text_format(out, "%s at step ", how);
+    sg_text_count(out, sg_run_number(run, NULL, "steps_done"));
+    sg_text_add(out, " of ");
+    sg_text_count(out, sg_run_number(run, NULL, "steps"));
+    if (reason[0]) {
+        sg_text_add(out, ": ");
+        sg_text_escape(out, reason);
+    }
+    sg_text_add(out, ".");
+    return true;
+}
+
+/* A run that did not end as it should is said at the top. */
+static void warn_about(sg_text *out, const sg_run *run)
+{
+    size_t before = out->size;
     sg_text_add(out, "<p class=\"bad\">");
     if (run->folder[0]) {
         sg_text_add(out, "<code>");
@@ -120,26 +138,17 @@ static void warn_about(sg_text *out, const sg_run *run)
     } else {
         sg_text_add(out, "This run ");
     }
-    sg_text_add(out, failed                           ? "failed"
-                     : strcmp(status, "running") == 0 ? "was still running"
-                                                      : "was interrupted");
-    sg_text_add(out, " at step ");
-    sg_text_count(out, sg_run_number(run, NULL, "steps_done"));
-    sg_text_add(out, " of ");
-    sg_text_count(out, sg_run_number(run, NULL, "steps"));
-    if (reason[0]) {
-        sg_text_add(out, ": ");
-        sg_text_escape(out, reason);
-    }
-    sg_text_add(out, ".</p>\n");
+    if (sg_page_ending(out, run))
+        sg_text_add(out, "</p>\n");
+    else
+        sg_text_cut(out, before);
 }
 
-static void warn(sg_page *page)
+void sg_page_gaps(sg_page *page)
 {
     sg_text *out = page->out;
     for (size_t r = 0; r < page->runs->run_count; r++) {
         const sg_run *run = &page->runs->runs[r];
-        warn_about(out, run);
         if (run->unread == 0)
             continue;
         sg_text_add(out, "<p class=\"soft\">");
@@ -221,94 +230,9 @@ void sg_page_result(sg_page *page)
         compare_with_baseline(page->out, &s->variants[v], &s->variants[0]);
     if (s->count == 1)
         describe_run(page->out, &s->variants[0]);
-    warn(page);
+    for (size_t r = 0; r < page->runs->run_count; r++)
+        warn_about(page->out, &page->runs->runs[r]);
+    sg_page_gaps(page);
     key_numbers(page);
     sg_text_add(page->out, "</section>\n");
-}
-
-static const sg_statistic *reached(const sg_report_variant *v)
-{
-    return &v->reached;
-}
-
-static const sg_statistic *seconds(const sg_report_variant *v)
-{
-    return &v->seconds;
-}
-
-static const sg_statistic *steps(const sg_report_variant *v)
-{
-    return &v->steps;
-}
-
-typedef enum kind { NUMBER, COUNT, DURATION } kind;
-
-static void add_value(sg_text *out, kind k, double value)
-{
-    if (k == NUMBER || !isfinite(value))
-        sg_text_number(out, value);
-    else if (k == COUNT)
-        sg_text_count(out, value);
-    else
-        sg_text_duration(out, value);
-}
-
-static void table_row(sg_page *page, const char *name, statistic_of value, kind k, bool lowest)
-{
-    const sg_report_summary *s = page->summary;
-    sg_text *out = page->out;
-    double best = INFINITY;
-    size_t have = 0;
-    for (size_t v = 0; v < s->count; v++) {
-        const sg_statistic *x = value(&s->variants[v]);
-        have += x->count > 0;
-        if (x->count)
-            best = fmin(best, x->mean);
-    }
-    if (!have)
-        return;
-    sg_text_format(out, "<tr><td>%s</td>", name);
-    for (size_t v = 0; v < s->count; v++) {
-        const sg_statistic *x = value(&s->variants[v]);
-        sg_text_add(out,
-                    lowest && s->count > 1 && x->mean == best ? "<td class=\"best\">" : "<td>");
-        add_value(out, k, x->mean);
-        if (!isnan(x->spread)) {
-            sg_text_add(out, " <small>± ");
-            add_value(out, k, x->spread);
-            sg_text_add(out, "</small>");
-        }
-        if (x->count && x->count < s->variants[v].runs)
-            sg_text_format(out, " <small>(%zu of %zu)</small>", x->count, s->variants[v].runs);
-        sg_text_add(out, "</td>");
-    }
-    sg_text_add(out, "</tr>\n");
-}
-
-void sg_page_table(sg_page *page)
-{
-    sg_text *out = page->out;
-    const sg_report_summary *s = page->summary;
-    size_t seeds = 0;
-    sg_text_add(out, "<section id=\"numbers\">\n<h2>Final numbers</h2>\n<div class=\"scroll\">"
-                     "<table>\n<thead><tr><th></th>");
-    for (size_t v = 0; v < s->count; v++) {
-        sg_text_add(out, "<th>");
-        sg_text_escape(out, s->variants[v].label);
-        sg_text_add(out, "</th>");
-        seeds = s->variants[v].runs > seeds ? s->variants[v].runs : seeds;
-    }
-    sg_text_add(out, "</tr></thead>\n<tbody>\n");
-    table_row(page, "validation loss", validation, NUMBER, true);
-    table_row(page, "relative L2 error", relative_l2, NUMBER, true);
-    table_row(page, "largest error", max_error, NUMBER, true);
-    if (s->count > 1)
-        table_row(page, "baseline’s final loss reached at step", reached, COUNT, true);
-    table_row(page, "steps", steps, COUNT, false);
-    table_row(page, "time", seconds, DURATION, false);
-    sg_text_add(out, "</tbody></table></div>\n");
-    if (seeds > 1)
-        sg_text_format(out, "<p class=\"soft\">Mean ± standard deviation over %zu seeds.</p>\n",
-                       seeds);
-    sg_text_add(out, "</section>\n");
 }

@@ -1,109 +1,137 @@
-/* What StableGrad did: gradient scales of the layers before and after, the reference scale beside
- * Adam's eps, and the ratio of the largest to the smallest layer scale. */
+/* What StableGrad did: gradient scales of the layers before and after, the factors by depth, the
+ * reference scale beside Adam's eps, and the ratio of the largest to the smallest layer scale. The
+ * sign method has gradients before it alone. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/axis.h"
-#include "report/colour.h"
-#include "report/page.h"
+#include "report/layers.h"
 
 enum {
-    LAYERS_MOST = 64,
+    PANELS_MOST = 12,
     LINES_MOST = 16,
     WIDTH = 310,
     HEIGHT = 230,
     HALF = 468,
-    HALF_HEIGHT = 250
+    HALF_HEIGHT = 250,
+    TITLE = 200
 };
 
-/* The first variant that was scaled; variant_count when there is none. */
-static size_t scaled_variant(const sg_page *page)
+/* What was done to the gradients of variant v: "stablegrad", "sign" or "none". */
+static const char *method_of(const sg_page *page, size_t v)
 {
-    for (size_t v = 0; v < page->runs->variant_count; v++) {
-        const sg_run *run = sg_page_run(page, v);
-        const char *method = run ? sg_run_text(run, "stablegrad", "method") : "none";
-        if (method[0] && strcmp(method, "none") != 0)
-            return v;
-    }
-    return page->runs->variant_count;
+    const sg_run *run = sg_page_run(page, v);
+    const char *method = run ? sg_run_text(run, "stablegrad", "method") : "";
+    return method[0] ? method : "none";
 }
 
-/* The columns "layers/NAME/WHAT" of a run as lines, coloured by depth. Labels point into the
- * scratch memory. */
-static size_t layer_lines(sg_page *page, const sg_run *run, const char *what,
-                          sg_line lines[LAYERS_MOST])
+static bool is_none(const char *method)
 {
-    size_t count = 0, tail = strlen(what);
-    for (size_t c = 0; c < run->training.count && count < LAYERS_MOST; c++) {
-        const char *name = run->training.items[c].name;
-        size_t length = strlen(name);
-        if (strncmp(name, "layers/", 7) != 0 || length < 8 + tail ||
-            strcmp(name + length - tail, what) != 0 || name[length - tail - 1] != '/')
-            continue;
-        char *label = sg_page_memory(page, length, 1);
-        if (!label)
-            return 0;
-        memcpy(label, name + 7, length - tail - 8);
-        lines[count++] = (sg_line){.label = label,
-                                   .colour = SG_COLOUR_OWN,
-                                   .x = run->training.items[0].values,
-                                   .y = run->training.items[c].values,
-                                   .count = run->training.rows};
+    return strcmp(method, "none") == 0;
+}
+
+static bool is_sign(const char *method)
+{
+    return strcmp(method, "sign") == 0;
+}
+
+/* The variant that the section is about: the first that was scaled, or the first with the sign
+ * method when none was; variant_count when there is neither. */
+static size_t scaled_variant(const sg_page *page)
+{
+    size_t count = page->runs->variant_count, sign = count;
+    for (size_t v = 0; v < count; v++) {
+        const char *method = method_of(page, v);
+        if (!is_none(method) && !is_sign(method))
+            return v;
+        if (is_sign(method) && sign == count)
+            sign = v;
     }
-    for (size_t l = 0; l < count; l++) {
-        double depth = count > 1 ? (double)l / (double)(count - 1) : 0.5;
-        sg_colour_hex(SG_MAP_SEQUENTIAL, 0.02 + 0.7 * depth, lines[l].light);
-        sg_colour_hex(SG_MAP_SEQUENTIAL, 0.4 + 0.58 * depth, lines[l].dark);
+    return sign;
+}
+
+/* ---- Gradients by layer -------------------------------------------------------------------- */
+
+typedef struct panel {
+    char title[TITLE];
+    sg_layers layers;
+    sg_line lines[SG_LAYERS_ALL];
+    size_t count;
+} panel;
+
+/* One more panel of a run's layers, when it has them. */
+static void add_panel(sg_page *page, panel *panels, size_t *count, size_t v, const char *what,
+                      const char *title, const char *more)
+{
+    const sg_run *run = sg_page_run(page, v);
+    if (!run || *count == PANELS_MOST)
+        return;
+    panel *p = &panels[*count];
+    if (!sg_layers_find(page, run, "layers", what, &p->layers))
+        return;
+    (void)snprintf(p->title, sizeof p->title, "%.150s%s", title, more);
+    p->count = sg_layers_lines(&p->layers, p->lines);
+    (*count)++;
+}
+
+/* The baseline, the scaled variant before, and after. */
+static size_t problem_panels(sg_page *page, size_t scaled, panel *panels)
+{
+    size_t count = 0;
+    bool sign = is_sign(method_of(page, scaled));
+    if (scaled > 0)
+        add_panel(page, panels, &count, 0, "std", page->runs->variants[0].label, "");
+    bool alone = count == 0;
+    add_panel(page, panels, &count, scaled, "std",
+              alone  ? sign ? "Before the signs are taken" : "Before scaling"
+              : sign ? "With sign, before the signs are taken"
+                     : "With StableGrad, before scaling",
+              "");
+    if (!sign)
+        add_panel(page, panels, &count, scaled, "scaled",
+                  alone ? "After scaling" : "With StableGrad, after scaling", "");
+    return count;
+}
+
+/* Every variant, and after scaling those that were scaled. */
+static size_t image_panels(sg_page *page, panel *panels)
+{
+    size_t count = 0;
+    bool compared = page->runs->comparison;
+    for (size_t v = 0; v < page->runs->variant_count; v++) {
+        const char *method = method_of(page, v), *label = page->runs->variants[v].label;
+        add_panel(page, panels, &count, v, "std", compared ? label : "",
+                  is_none(method)   ? ""
+                  : is_sign(method) ? compared ? ", before" : "Before the signs are taken"
+                  : compared        ? ", before"
+                                    : "Before scaling");
+        if (!is_none(method) && !is_sign(method))
+            add_panel(page, panels, &count, v, "scaled", compared ? label : "",
+                      compared ? ", after" : "After scaling");
     }
     return count;
 }
 
-static void include_lines(sg_axis *axis, const sg_line *lines, size_t count)
-{
-    for (size_t l = 0; l < count; l++)
-        for (size_t i = 0; i < lines[l].count; i++)
-            sg_axis_include(axis, lines[l].y[i]);
-}
-
-typedef struct panel {
-    char title[200];
-    sg_line lines[LAYERS_MOST];
-    size_t count;
-} panel;
-
 static void layer_charts(sg_page *page, size_t scaled)
 {
-    panel *panels = sg_page_memory(page, 3, sizeof *panels);
+    panel *panels = sg_page_memory(page, PANELS_MOST, sizeof *panels);
     if (!panels)
         return;
-    size_t count = 0;
-    const sg_run *run = sg_page_run(page, scaled), *base = sg_page_run(page, 0);
-    if (scaled > 0 && base) {
-        (void)snprintf(panels[count].title, sizeof panels[count].title, "%.150s",
-                       page->runs->variants[0].label);
-        panels[count].count = layer_lines(page, base, "std", panels[count].lines);
-        count += panels[count].count > 0;
-    }
-    (void)snprintf(panels[count].title, sizeof panels[count].title, "%s",
-                   count ? "With StableGrad, before scaling" : "Before scaling");
-    panels[count].count = layer_lines(page, run, "std", panels[count].lines);
-    count += panels[count].count > 0;
-    (void)snprintf(panels[count].title, sizeof panels[count].title, "%s",
-                   count > 1 ? "With StableGrad, after scaling" : "After scaling");
-    panels[count].count = layer_lines(page, run, "scaled", panels[count].lines);
-    count += panels[count].count > 0;
+    size_t count =
+        page->runs->images ? image_panels(page, panels) : problem_panels(page, scaled, panels);
     if (count == 0)
         return;
-    sg_axis range;
+    sg_axis steps, range;
+    sg_axis_clear(&steps, false);
     sg_axis_clear(&range, true);
     for (size_t p = 0; p < count; p++)
-        include_lines(&range, panels[p].lines, panels[p].count);
+        sg_layers_range(&steps, &range, panels[p].lines, panels[p].count);
+    sg_axis_settle(&steps, 0.015);
     sg_axis_settle(&range, 0.05);
     sg_text_add(page->out, "<h3>Standard deviation of each layer’s gradient</h3>\n");
-    sg_chart_legend(page->out, panels[count - 1].lines, panels[count - 1].count);
-    sg_text_add(page->out, count == 2 ? "<div class=\"two\">\n" : "<div class=\"three\">\n");
+    sg_layers_legend(page, &panels[count - 1].layers);
+    sg_text_add(page->out, count <= 2 ? "<div class=\"two\">\n" : "<div class=\"three\">\n");
     sg_mark mark;
     size_t marks = sg_page_window_mark(page, &mark);
     for (size_t p = 0; p < count; p++) {
@@ -111,18 +139,46 @@ static void layer_charts(sg_page *page, size_t scaled)
                           .x_label = "step",
                           .y_label = "std of the gradient",
                           .log_y = true,
-                          .width = count == 2 ? HALF : WIDTH,
-                          .height = count == 2 ? HALF_HEIGHT : HEIGHT,
+                          .width = count <= 2 ? HALF : WIDTH,
+                          .height = count <= 2 ? HALF_HEIGHT : HEIGHT,
+                          .x_low = steps.low,
+                          .x_high = steps.high,
                           .y_low = range.low,
                           .y_high = range.high,
+                          .points = panels[p].layers.count > SG_LAYERS_ALL ? SG_LAYERS_POINTS : 0,
                           .lines = panels[p].lines,
                           .line_count = panels[p].count,
                           .marks = &mark,
-                          .mark_count = p > 0 || count == 2 ? marks : 0};
+                          .mark_count = p > 0 || count <= 2 ? marks : 0};
         sg_chart_draw(page->out, &chart);
     }
     sg_text_add(page->out, "</div>\n");
 }
+
+/* The factors over the depth at a few steps. */
+static void factor_chart(sg_page *page, size_t scaled)
+{
+    sg_layers layers;
+    sg_line lines[SG_LAYERS_PROFILES];
+    if (!sg_layers_find(page, sg_page_run(page, scaled), "layers", "factor", &layers))
+        return;
+    size_t count = sg_layers_profiles(page, &layers, lines);
+    sg_mark one = {1, false, "unchanged"};
+    sg_chart chart = {.title = "Factor of each layer’s gradient",
+                      .x_label = "layer",
+                      .y_label = "factor",
+                      .log_y = true,
+                      .width = HALF,
+                      .height = HALF_HEIGHT,
+                      .lines = lines,
+                      .line_count = count,
+                      .legend = true,
+                      .marks = &one,
+                      .mark_count = 1};
+    sg_chart_draw(page->out, &chart);
+}
+
+/* ---- Scales over the steps ----------------------------------------------------------------- */
 
 static void reference_chart(sg_page *page)
 {
@@ -130,12 +186,11 @@ static void reference_chart(sg_page *page)
     size_t count = 0;
     double eps = NAN;
     for (size_t v = 0; v < page->runs->variant_count && count < LINES_MOST; v++) {
-        const sg_run *run = sg_page_run(page, v);
-        const char *method = run ? sg_run_text(run, "stablegrad", "method") : "none";
-        if (strcmp(method, "none") == 0)
+        const char *method = method_of(page, v);
+        if (is_none(method) || is_sign(method))
             continue;
-        count += sg_page_line(page, v, false, "reference", &lines[count]);
-        eps = sg_run_number(run, NULL, "adam_eps");
+        count += sg_page_line(page, v, false, "reference", SG_COLUMN_LOSS, &lines[count]);
+        eps = sg_run_number(sg_page_run(page, v), NULL, "adam_eps");
     }
     sg_mark marks[2];
     size_t mark_count = sg_page_window_mark(page, marks);
@@ -160,12 +215,14 @@ static void ratio_chart(sg_page *page, size_t scaled)
 {
     sg_line lines[2];
     size_t count = 0;
-    count += sg_page_line(page, scaled, false, "ratio_raw", &lines[count]);
+    bool sign = is_sign(method_of(page, scaled));
+    count += sg_page_line(page, scaled, false, "ratio_raw", SG_COLUMN_LOSS, &lines[count]);
     if (count) {
-        lines[0].label = "before scaling";
+        lines[0].label = sign ? "before the signs are taken" : "before scaling";
         lines[0].colour = 5;
     }
-    if (sg_page_line(page, scaled, false, "ratio_scaled", &lines[count]))
+    /* Signs are as large in every layer: the ratio that is recorded for them is the raw one. */
+    if (!sign && sg_page_line(page, scaled, false, "ratio_scaled", SG_COLUMN_LOSS, &lines[count]))
         lines[count++].label = "after scaling";
     sg_mark mark;
     sg_chart chart = {.title = "Largest over smallest layer scale, R_std",
@@ -207,13 +264,12 @@ static double median_while_scaled(sg_page *page, const sg_run *run, const char *
     return kept[count / 2];
 }
 
-static void describe(sg_page *page, const sg_run *run)
+static void describe_window(sg_text *out, const sg_run *run)
 {
-    sg_text *out = page->out;
     double until = sg_run_number(run, "stablegrad", "until");
     double from = sg_run_number(run, "stablegrad", "from");
     double steps = sg_run_number(run, NULL, "steps");
-    sg_text_add(out, "<p>Active ");
+    sg_text_add(out, "Active ");
     if (isfinite(until) && until < steps) {
         sg_text_add(out, "from step ");
         sg_text_count(out, isfinite(from) ? from : 0);
@@ -227,6 +283,11 @@ static void describe(sg_page *page, const sg_run *run)
     } else {
         sg_text_add(out, "during the whole run");
     }
+}
+
+static void describe_scaling(sg_page *page, const sg_run *run)
+{
+    sg_text *out = page->out;
     sg_text_add(out, "; reference scale <em>");
     sg_text_escape(out, sg_run_text(run, "stablegrad", "reference"));
     sg_text_add(out, "</em>, blocks <em>");
@@ -241,6 +302,26 @@ static void describe(sg_page *page, const sg_run *run)
         sg_text_number(out, after);
         sg_text_add(out, " times after it (medians).");
     }
+}
+
+/* `named`: the variant's name comes first. */
+static void describe(sg_page *page, size_t v, bool named)
+{
+    sg_text *out = page->out;
+    const sg_run *run = sg_page_run(page, v);
+    sg_text_add(out, "<p>");
+    if (named) {
+        sg_text_add(out, "<strong>");
+        sg_text_escape(out, page->runs->variants[v].label);
+        sg_text_add(out, ".</strong> ");
+    }
+    describe_window(out, run);
+    if (is_sign(method_of(page, v)))
+        sg_text_add(out,
+                    ": each entry of a gradient is replaced by its sign, so that every layer’s "
+                    "are equally large. There is no reference scale.");
+    else
+        describe_scaling(page, run);
     double skipped = sg_columns_last(&run->training, "skipped");
     if (skipped > 0 && isfinite(skipped)) {
         sg_text_add(out, " ");
@@ -267,21 +348,37 @@ static void note_small_reference(sg_page *page, const sg_run *run)
         }
 }
 
+/* The variant that is drawn; of images every one whose gradients were changed. */
+static void describe_all(sg_page *page, size_t scaled)
+{
+    size_t count = 0;
+    for (size_t v = 0; v < page->runs->variant_count; v++)
+        count += !is_none(method_of(page, v));
+    for (size_t v = 0; v < page->runs->variant_count; v++)
+        if (v == scaled || (page->runs->images && !is_none(method_of(page, v))))
+            describe(page, v, page->runs->images && count > 1);
+}
+
 void sg_page_scaling(sg_page *page)
 {
     size_t scaled = scaled_variant(page);
-    sg_text_add(page->out, "<section id=\"scaling\">\n<h2>What StableGrad did</h2>\n");
-    if (scaled == page->runs->variant_count) {
+    bool none = scaled == page->runs->variant_count;
+    bool sign = !none && is_sign(method_of(page, scaled));
+    sg_text_format(page->out, "<section id=\"scaling\">\n<h2>What %s did</h2>\n",
+                   sign ? "the sign method" : "StableGrad");
+    if (none) {
         sg_text_add(page->out, "<p class=\"none\">Nothing: it was off in this run.</p>\n");
     } else {
-        const sg_run *run = sg_page_run(page, scaled);
-        describe(page, run);
+        describe_all(page, scaled);
         layer_charts(page, scaled);
         sg_text_add(page->out, "<div class=\"two\">\n");
+        if (page->runs->images && !sign)
+            factor_chart(page, scaled);
         reference_chart(page);
         ratio_chart(page, scaled);
         sg_text_add(page->out, "</div>\n");
-        note_small_reference(page, run);
+        if (!sign)
+            note_small_reference(page, sg_page_run(page, scaled));
     }
     sg_text_add(page->out, "</section>\n");
 }

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "report/image_run.h"
 
 typedef double (*value_of)(const sg_run *run, double target);
 
@@ -47,6 +48,74 @@ static double reached(const sg_run *run, double target)
     return NAN;
 }
 
+/* ---- Of images ---------------------------------------------------------------------------- */
+
+static double top1(const sg_run *run, double target)
+{
+    (void)target;
+    return sg_columns_last(&run->evaluation, "validation/top1");
+}
+
+static double top5(const sg_run *run, double target)
+{
+    (void)target;
+    return sg_columns_last(&run->evaluation, "validation/top5");
+}
+
+static double best_top1(const sg_run *run, double target)
+{
+    (void)target;
+    double step;
+    return sg_image_best(run, &step);
+}
+
+static double best_step(const sg_run *run, double target)
+{
+    (void)target;
+    double step;
+    (void)sg_image_best(run, &step);
+    return step;
+}
+
+static double top1_reached(const sg_run *run, double target)
+{
+    const double *share = sg_columns_find(&run->evaluation, "validation/top1");
+    for (size_t r = 0; share && r < run->evaluation.rows; r++)
+        if (share[r] >= target && isfinite(share[r]))
+            return run->evaluation.items[0].values[r];
+    return NAN;
+}
+
+static double epochs(const sg_run *run, double target)
+{
+    (void)target;
+    return sg_image_epochs(run);
+}
+
+static double images_per_second(const sg_run *run, double target)
+{
+    (void)target;
+    return sg_run_number(run, NULL, "images_per_second");
+}
+
+static double memory(const sg_run *run, double target)
+{
+    (void)target;
+    return sg_image_memory(run);
+}
+
+static double skipped(const sg_run *run, double target)
+{
+    (void)target;
+    return sg_columns_last(&run->training, "skipped");
+}
+
+static double collapsed(const sg_run *run, double target)
+{
+    (void)target;
+    return sg_image_collapsed(run);
+}
+
 static sg_statistic over_seeds(const sg_runs *runs, const sg_variant *variant, value_of value,
                                double target)
 {
@@ -71,9 +140,51 @@ static sg_statistic over_seeds(const sg_runs *runs, const sg_variant *variant, v
     return s;
 }
 
+static void summarise_images(sg_report_variant *entry, const sg_runs *runs,
+                             const sg_variant *variant)
+{
+    entry->top1 = over_seeds(runs, variant, top1, 0);
+    entry->top5 = over_seeds(runs, variant, top5, 0);
+    entry->best_top1 = over_seeds(runs, variant, best_top1, 0);
+    entry->best_step = over_seeds(runs, variant, best_step, 0);
+    entry->epochs = over_seeds(runs, variant, epochs, 0);
+    entry->images_per_second = over_seeds(runs, variant, images_per_second, 0);
+    entry->memory = over_seeds(runs, variant, memory, 0);
+    entry->skipped = over_seeds(runs, variant, skipped, 0);
+    entry->collapsed = over_seeds(runs, variant, collapsed, 0);
+    for (size_t i = 0; i < variant->count; i++) {
+        const sg_run *run = &runs->runs[variant->first + i];
+        entry->at_chance += sg_image_at_chance(run, top1(run, 0));
+    }
+}
+
+static void summarise(sg_report_variant *entry, const sg_report_variant *base, const sg_runs *runs,
+                      const sg_variant *variant)
+{
+    static const sg_statistic none = {0, NAN, NAN};
+    bool images = runs->images;
+    entry->runs = variant->count;
+    entry->validation = over_seeds(runs, variant, validation, 0);
+    entry->seconds = over_seeds(runs, variant, seconds, 0);
+    entry->steps = over_seeds(runs, variant, steps, 0);
+    entry->relative_l2 = images ? none : over_seeds(runs, variant, relative_l2, 0);
+    entry->max_error = images ? none : over_seeds(runs, variant, max_error, 0);
+    entry->top1 = entry->top5 = entry->best_top1 = entry->best_step = entry->epochs = none;
+    entry->images_per_second = entry->memory = entry->skipped = entry->collapsed = none;
+    if (images)
+        summarise_images(entry, runs, variant);
+    /* After the rest: the baseline's own target is in its own entry. */
+    entry->reached = images ? over_seeds(runs, variant, top1_reached, base->top1.mean)
+                            : over_seeds(runs, variant, reached, base->validation.mean);
+}
+
 sg_status sg_summary_make(sg_report_summary *out, const sg_runs *runs)
 {
-    *out = (sg_report_summary){.allocator = runs->allocator};
+    *out = (sg_report_summary){
+        .allocator = runs->allocator,
+        .images = runs->images,
+        .chance = runs->images ? sg_image_chance(&runs->runs[0]) : NAN,
+    };
     out->variants = sg_allocate(&out->allocator, runs->variant_count, sizeof *out->variants);
     if (!out->variants)
         return SG_ERROR_MEMORY;
@@ -86,13 +197,7 @@ sg_status sg_summary_make(sg_report_summary *out, const sg_runs *runs)
             sg_report_summary_release(out);
             return SG_ERROR_MEMORY;
         }
-        entry->runs = variant->count;
-        entry->validation = over_seeds(runs, variant, validation, 0);
-        entry->relative_l2 = over_seeds(runs, variant, relative_l2, 0);
-        entry->max_error = over_seeds(runs, variant, max_error, 0);
-        entry->reached = over_seeds(runs, variant, reached, out->variants[0].validation.mean);
-        entry->seconds = over_seeds(runs, variant, seconds, 0);
-        entry->steps = over_seeds(runs, variant, steps, 0);
+        summarise(entry, &out->variants[0], runs, variant);
     }
     return SG_OK;
 }

@@ -59,6 +59,14 @@ void sg_text_add(sg_text *text, const char *words)
     sg_text_bytes(text, words, strlen(words));
 }
 
+void sg_text_cut(sg_text *text, size_t size)
+{
+    if (size >= text->size)
+        return;
+    text->size = size;
+    text->data[size] = 0;
+}
+
 void sg_text_format(sg_text *text, const char *format, ...)
 {
     va_list arguments;
@@ -157,6 +165,24 @@ void sg_text_count(sg_text *text, double value)
         if (plain[i] != '-' && i + 1 < length && (length - i - 1) % 3 == 0)
             sg_text_add(text, ",");
     }
+}
+
+void sg_text_percent(sg_text *text, double share)
+{
+    if (isfinite(share))
+        sg_text_format(text, "%.1f%%", 100 * share);
+    else
+        sg_text_number(text, share);
+}
+
+void sg_text_memory(sg_text *text, double bytes)
+{
+    if (!isfinite(bytes))
+        sg_text_number(text, bytes);
+    else if (bytes < 999.5e6)
+        sg_text_format(text, "%.0f MB", fmax(bytes, 0) / 1e6);
+    else
+        sg_text_format(text, "%.*f GB", bytes < 99.95e9, bytes / 1e9);
 }
 
 void sg_text_duration(sg_text *text, double seconds)

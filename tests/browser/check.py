@@ -14,9 +14,15 @@ import tempfile
 
 from browser import Browser, find_chromium
 
-# Report: charts, maps. The same numbers as in tests/test_report_page.c where both have them.
+# Report: charts, maps. The same numbers as in tests/test_report_*.c where both have them.
 EXPECTED = {"compare-burgers": (15, 3), "compare-burgers3d": (14, 9), "compare-seeds": (11, 3),
-            "run-ode": (10, 0), "compare-ode": (14, 0), "run-burgers": (10, 3), "run-heat": (6, 2)}
+            "run-ode": (10, 0), "compare-ode": (14, 0), "run-burgers": (10, 3), "run-heat": (6, 2),
+            "compare-images": (22, 0), "compare-images-seeds": (22, 0), "run-images": (11, 0),
+            "run-images-sign": (8, 0), "run-images-young": (6, 0)}
+
+PROBLEM_SECTIONS = ["result", "curves", "solution", "errors", "scaling", "numbers", "problem",
+                    "repeat"]
+IMAGE_SECTIONS = ["result", "curves", "inside", "scaling", "numbers", "task", "repeat"]
 
 # What the page says of itself. Text is checked where it is drawn: every label inside its picture's
 # stretch of the page, no two labels of one axis on top of each other.
@@ -94,7 +100,7 @@ def look(browser, checks, folder, name, dark, width):
     checks.that((page["charts"], page["maps"]) == EXPECTED[name],
                 where + f"{page['charts']} charts and {page['maps']} maps")
     checks.that(page["heading"] == 1, where + "one heading")
-    wanted = ["result", "curves", "solution", "errors", "scaling", "numbers", "problem", "repeat"]
+    wanted = IMAGE_SECTIONS if "images" in name else PROBLEM_SECTIONS
     checks.that(page["sections"] == wanted, where + f"sections {page['sections']}")
     checks.that((luminance(page["background"]) < 0.05) == dark, where + "background")
     checks.that(contrast(page["background"], page["ink"]) > 12, where + "contrast of the text")

@@ -1,0 +1,192 @@
+/* Layers as lines: see layers.h. */
+#include "report/layers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The length of NAME when the column is GROUP/NAME/WHAT, else 0. */
+static size_t layer_name(const char *column, const char *group, const char *what)
+{
+    size_t length = strlen(column), head = strlen(group), tail = strlen(what);
+    if (length < head + tail + 3 || strncmp(column, group, head) != 0 || column[head] != '/' ||
+        column[length - tail - 1] != '/' || strcmp(column + length - tail, what) != 0)
+        return 0;
+    return length - head - tail - 2;
+}
+
+static size_t count_layers(const sg_columns *columns, const char *group, const char *what)
+{
+    size_t count = 0;
+    for (size_t c = 0; c < columns->count; c++)
+        count += layer_name(columns->items[c].name, group, what) > 0;
+    return count;
+}
+
+/* Keeps the rows that have a value of any layer (kept[r] is the place among them, or -1). */
+static size_t keep_rows(const sg_columns *columns, const double *const *values, size_t count,
+                        long *kept)
+{
+    size_t rows = 0;
+    for (size_t r = 0; r < columns->rows; r++) {
+        bool any = false;
+        for (size_t l = 0; l < count && !any; l++)
+            any = !isnan(values[l][r]);
+        kept[r] = any ? (long)rows++ : -1;
+    }
+    return rows;
+}
+
+/* A copy of a column's kept rows; NULL without memory. */
+static const double *gather(sg_page *page, const double *values, const long *kept, size_t all,
+                            size_t rows)
+{
+    double *some = sg_page_memory(page, rows, sizeof *some);
+    for (size_t r = 0; some && r < all; r++)
+        if (kept[r] >= 0)
+            some[kept[r]] = values[r];
+    return some;
+}
+
+static void find_largest(sg_layers *layers)
+{
+    double largest = -INFINITY;
+    for (size_t l = 0; l < layers->count; l++)
+        for (size_t r = 0; r < layers->rows; r++)
+            if (isfinite(layers->values[l][r]) && layers->values[l][r] > largest) {
+                largest = layers->values[l][r];
+                layers->largest = l;
+                layers->largest_row = r;
+            }
+}
+
+/* Names and whole columns of the layers; false without memory. */
+static bool collect(sg_page *page, const sg_columns *columns, const char *group, const char *what,
+                    sg_layers *layers)
+{
+    for (size_t c = 0; c < columns->count; c++) {
+        const char *column = columns->items[c].name;
+        size_t length = layer_name(column, group, what);
+        if (length == 0)
+            continue;
+        char *name = sg_page_memory(page, length + 1, 1);
+        if (!name)
+            return false;
+        memcpy(name, column + strlen(group) + 1, length);
+        layers->names[layers->count] = name;
+        layers->values[layers->count++] = columns->items[c].values;
+    }
+    return true;
+}
+
+bool sg_layers_find(sg_page *page, const sg_run *run, const char *group, const char *what,
+                    sg_layers *layers)
+{
+    const sg_columns *columns = &run->training;
+    size_t count = count_layers(columns, group, what);
+    *layers = (sg_layers){0};
+    if (count == 0 || columns->rows == 0)
+        return false;
+    layers->names = sg_page_memory(page, count, sizeof *layers->names);
+    layers->values = sg_page_memory(page, count, sizeof *layers->values);
+    long *kept = sg_page_memory(page, columns->rows, sizeof *kept);
+    if (!layers->names || !layers->values || !kept || !collect(page, columns, group, what, layers))
+        return false;
+    layers->rows = keep_rows(columns, layers->values, count, kept);
+    layers->steps = gather(page, columns->items[0].values, kept, columns->rows, layers->rows);
+    for (size_t l = 0; layers->steps && l < count; l++) {
+        layers->values[l] = gather(page, layers->values[l], kept, columns->rows, layers->rows);
+        if (!layers->values[l])
+            return false;
+    }
+    if (!layers->steps || layers->rows == 0)
+        return false;
+    find_largest(layers);
+    return true;
+}
+
+size_t sg_layers_lines(const sg_layers *layers, sg_line lines[SG_LAYERS_ALL])
+{
+    size_t count = 0, all = layers->count;
+    for (size_t l = 0, next = 0; l < all; l++) {
+        /* The next of the evenly spaced ones, from the first layer to the last. */
+        size_t even = (next * (all - 1) + (SG_LAYERS_EVENLY - 1) / 2) / (SG_LAYERS_EVENLY - 1);
+        bool taken = all <= SG_LAYERS_ALL || l == even;
+        next += l == even;
+        if (!taken && l != layers->largest)
+            continue;
+        lines[count] = (sg_line){.label = layers->names[l],
+                                 .x = layers->steps,
+                                 .y = layers->values[l],
+                                 .count = layers->rows};
+        sg_chart_ramp_colour(&lines[count++], all > 1 ? (double)l / (double)(all - 1) : 0.5);
+    }
+    return count;
+}
+
+/* The largest finite value of a row, or NaN. */
+static double largest_of(const sg_layers *layers, size_t row)
+{
+    double largest = NAN;
+    for (size_t l = 0; l < layers->count; l++)
+        if (isfinite(layers->values[l][row]))
+            largest = fmax(largest, layers->values[l][row]);
+    return largest;
+}
+
+static sg_line profile(sg_page *page, const sg_layers *layers, size_t row)
+{
+    enum { LABEL = 32 };
+    double *x = sg_page_memory(page, 2 * layers->count, sizeof *x);
+    char *label = sg_page_memory(page, LABEL, 1);
+    if (!x || !label)
+        return (sg_line){.label = ""};
+    double *y = x + layers->count;
+    for (size_t l = 0; l < layers->count; l++) {
+        x[l] = (double)(l + 1);
+        y[l] = layers->values[l][row];
+    }
+    (void)snprintf(label, LABEL, "step %.0f", layers->steps[row]);
+    return (sg_line){.label = label, .x = x, .y = y, .count = layers->count};
+}
+
+size_t sg_layers_profiles(sg_page *page, const sg_layers *layers, sg_line lines[SG_LAYERS_PROFILES])
+{
+    size_t last = layers->rows - 1, count = 0;
+    while (last > 0 && isnan(largest_of(layers, last)))
+        last--;
+    bool *chosen = sg_page_memory(page, layers->rows, sizeof *chosen);
+    if (!chosen)
+        return 0;
+    chosen[0] = chosen[last / 4] = chosen[last / 2] = chosen[last] = true;
+    double shown = 0;
+    for (size_t r = 0; r < layers->rows; r++)
+        if (chosen[r])
+            shown = fmax(shown, largest_of(layers, r));
+    if (largest_of(layers, layers->largest_row) > 2 * shown)
+        chosen[layers->largest_row] = true;
+    for (size_t r = 0; r < layers->rows; r++)
+        if (chosen[r])
+            lines[count++] = profile(page, layers, r);
+    for (size_t l = 0; l < count; l++)
+        sg_chart_ramp_colour(&lines[l], count > 1 ? (double)l / (double)(count - 1) : 0.5);
+    return count;
+}
+
+void sg_layers_legend(sg_page *page, const sg_layers *layers)
+{
+    sg_line lines[SG_LAYERS_ALL];
+    if (layers->count > SG_LAYERS_ALL)
+        sg_chart_ramp(page->out, "first layer", "last layer");
+    else
+        sg_chart_legend(page->out, lines, sg_layers_lines(layers, lines));
+}
+
+void sg_layers_range(sg_axis *x, sg_axis *y, const sg_line *lines, size_t count)
+{
+    for (size_t l = 0; l < count; l++)
+        for (size_t i = 0; i < lines[l].count; i++) {
+            sg_axis_include(x, lines[l].x[i]);
+            sg_axis_include(y, lines[l].y[i]);
+        }
+}

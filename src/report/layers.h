@@ -1,0 +1,43 @@
+/* A number of each layer over the steps, "GROUP/NAME/WHAT" of metrics.jsonl, as lines: over the
+ * steps, thinned to what can be told apart, and over the depth at a few steps. Memory is the
+ * page's. */
+#ifndef SG_REPORT_LAYERS_H
+#define SG_REPORT_LAYERS_H
+
+#include "report/axis.h"
+#include "report/page.h"
+
+enum {
+    SG_LAYERS_ALL = 16,     /* up to this many layers all are drawn */
+    SG_LAYERS_EVENLY = 12,  /* of more: this many, evenly spaced, and the largest */
+    SG_LAYERS_PROFILES = 5, /* first, quarter, half, last, and a peak between them */
+    SG_LAYERS_POINTS = 160  /* of a line */
+};
+
+typedef struct sg_layers {
+    size_t count;          /* layers, in the order of the file */
+    const char **names;    /* (count) */
+    const double **values; /* (count, rows), only at rows that have any of them */
+    const double *steps;   /* (rows) */
+    size_t rows;
+    size_t largest, largest_row; /* where the largest finite value is */
+} sg_layers;
+
+/* False, and *layers empty: the run has none. */
+bool sg_layers_find(sg_page *page, const sg_run *run, const char *group, const char *what,
+                    sg_layers *layers);
+
+/* Lines over the steps, coloured by depth; returns how many. */
+size_t sg_layers_lines(const sg_layers *layers, sg_line lines[SG_LAYERS_ALL]);
+
+/* Lines over the depth (1 is the first layer), coloured by time. */
+size_t sg_layers_profiles(sg_page *page, const sg_layers *layers,
+                          sg_line lines[SG_LAYERS_PROFILES]);
+
+/* The key to lines over the steps: names when there are few layers, else the ramp. */
+void sg_layers_legend(sg_page *page, const sg_layers *layers);
+
+/* Takes the lines' values, and steps or depths, into the ranges that several charts share. */
+void sg_layers_range(sg_axis *x, sg_axis *y, const sg_line *lines, size_t count);
+
+#endif

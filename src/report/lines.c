@@ -1,0 +1,143 @@
+/* Columns of the runs as lines of a chart, one colour a variant: see page.h. */
+#include <math.h>
+#include <string.h>
+
+#include "report/page.h"
+
+int sg_page_colour(const sg_page *page, size_t v)
+{
+    return page->runs->comparison ? (int)v : 1;
+}
+
+/* The value of a column at a step, or NaN: rows are in the order of their steps. */
+static double value_at(const sg_run *run, bool evaluation, const char *column, double step)
+{
+    const sg_columns *columns = evaluation ? &run->evaluation : &run->training;
+    const double *values = sg_columns_find(columns, column);
+    size_t low = 0, high = values ? columns->rows : 0;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (columns->items[0].values[middle] < step)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return values && low < columns->rows && columns->items[0].values[low] == step ? values[low]
+                                                                                  : NAN;
+}
+
+/* Mean and range over the seeds at each step of the line, into all (3, line->count): mean, lowest,
+ * highest. A seed that is not finite there makes the mean so: the line ends where the first seed
+ * does. */
+static void fold_seeds(const sg_page *page, size_t v, bool evaluation, const char *column,
+                       sg_column_kind kind, const sg_line *line, double *all)
+{
+    const sg_variant *variant = &page->runs->variants[v];
+    double *mean = all, *low = all + line->count, *high = low + line->count;
+    for (size_t r = 0; r < line->count; r++) {
+        double sum = 0, seeds = 0;
+        low[r] = high[r] = NAN;
+        for (size_t i = 0; i < variant->count; i++) {
+            double value =
+                value_at(&page->runs->runs[variant->first + i], evaluation, column, line->x[r]);
+            if (isnan(value))
+                continue;
+            sum += kind == SG_COLUMN_LOSS ? log(value) : value;
+            seeds++;
+            low[r] = fmin(low[r], value);
+            high[r] = fmax(high[r], value);
+        }
+        mean[r] = kind == SG_COLUMN_LOSS ? exp(sum / seeds) : sum / seeds;
+    }
+}
+
+bool sg_page_line(sg_page *page, size_t v, bool evaluation, const char *column, sg_column_kind kind,
+                  sg_line *line)
+{
+    const sg_variant *variant = &page->runs->variants[v];
+    size_t with = 0, first = 0;
+    for (size_t i = variant->count; i-- > 0;) {
+        const sg_run *run = &page->runs->runs[variant->first + i];
+        if (sg_columns_find(evaluation ? &run->evaluation : &run->training, column)) {
+            first = variant->first + i;
+            with++;
+        }
+    }
+    *line = (sg_line){.label = variant->label, .colour = sg_page_colour(page, v)};
+    if (with == 0)
+        return false;
+    const sg_run *run = &page->runs->runs[first];
+    const sg_columns *columns = evaluation ? &run->evaluation : &run->training;
+    line->x = columns->items[0].values;
+    line->y = sg_columns_find(columns, column);
+    line->count = columns->rows;
+    if (with == 1 && kind == SG_COLUMN_LOSS)
+        return true;
+    double *all = sg_page_memory(page, 3 * line->count, sizeof *all);
+    if (!all)
+        return false;
+    fold_seeds(page, v, evaluation, column, kind, line, all);
+    for (size_t i = 0; kind == SG_COLUMN_SHARE && i < 3 * line->count; i++)
+        all[i] *= 100;
+    line->y = all;
+    line->low = with > 1 ? all + line->count : NULL;
+    line->high = with > 1 ? all + 2 * line->count : NULL;
+    return true;
+}
+
+size_t sg_page_lines(sg_page *page, bool evaluation, const char *column, sg_column_kind kind,
+                     sg_line lines[SG_PAGE_LINES])
+{
+    size_t count = 0;
+    for (size_t v = 0; v < page->runs->variant_count && count < SG_PAGE_LINES; v++)
+        count += sg_page_line(page, v, evaluation, column, kind, &lines[count]);
+    return count;
+}
+
+void sg_page_legend(sg_page *page)
+{
+    sg_line lines[SG_PAGE_LINES];
+    size_t count = 0;
+    for (size_t v = 0; v < page->runs->variant_count && count < SG_PAGE_LINES; v++)
+        lines[count++] =
+            (sg_line){.label = page->runs->variants[v].label, .colour = sg_page_colour(page, v)};
+    sg_chart_legend(page->out, lines, count);
+}
+
+void sg_page_seeds_note(sg_page *page)
+{
+    for (size_t v = 0; v < page->runs->variant_count; v++)
+        if (page->runs->variants[v].count > 1) {
+            sg_text_format(page->out,
+                           "<p class=\"soft\">Lines are geometric means over the seeds%s, bands "
+                           "go from the lowest to the highest seed.</p>\n",
+                           page->runs->images ? " (arithmetic ones of shares)" : "");
+            return;
+        }
+}
+
+bool sg_page_has_metrics(const sg_page *page)
+{
+    for (size_t r = 0; r < page->runs->run_count; r++)
+        if (page->runs->runs[r].training.rows || page->runs->runs[r].evaluation.rows)
+            return true;
+    return false;
+}
+
+size_t sg_page_window_mark(const sg_page *page, sg_mark *mark)
+{
+    for (size_t v = 0; v < page->runs->variant_count; v++) {
+        const sg_run *run = sg_page_run(page, v);
+        const char *method = run ? sg_run_text(run, "stablegrad", "method") : "";
+        bool sign = strcmp(method, "sign") == 0;
+        if (!sign && strcmp(method, "stablegrad") != 0)
+            continue;
+        double until = sg_run_number(run, "stablegrad", "until");
+        double done = sg_run_number(run, NULL, "steps_done");
+        if (until > 0 && until < done) {
+            *mark = (sg_mark){until, true, sign ? "sign ends" : "StableGrad ends"};
+            return 1;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,16 @@
+/* Reports as texts: written, read back and checked for what every page must be. */
+#ifndef SG_TESTS_PAGES_H
+#define SG_TESTS_PAGES_H
+
+#include <stddef.h>
+
+size_t count_of(const char *text, const char *what);
+
+/* Writes the folder's report and returns it, to be freed: well formed, complete in itself, without
+ * a number that is none, with the `count` texts of `order` in that order. */
+char *page_of(const char *folder, const char *const *order, size_t count);
+
+/* "folder/name", until the next call. */
+char *sub(const char *folder, const char *name);
+
+#endif
