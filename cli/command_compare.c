@@ -152,39 +152,103 @@ static sg_status write_index(const comparison *c, const char *name, sg_message *
 
 /* ---- The table ---------------------------------------------------------------------------- */
 
-static void print_cell(const sg_statistic *s, const char *format)
+/* How a row shows its numbers: "%.2e", or a share as "%.2f %%". */
+typedef struct look {
+    const char *title;
+    size_t offset; /* of the statistic in sg_report_variant */
+    int digits;    /* after the point; < 0: a power of ten with that many */
+    bool share, ratio;
+} look;
+
+static const sg_statistic *statistic(const sg_report_summary *summary, size_t v, const look *row)
+{
+    return (const void *)((const char *)&summary->variants[v] + row->offset);
+}
+
+static void format_cell(const look *row, double value, char *text, size_t size)
+{
+    if (row->share)
+        snprintf(text, size, "%.*f %%", row->digits, 100 * value);
+    else if (row->digits < 0)
+        snprintf(text, size, "%.*e", -row->digits, value);
+    else
+        snprintf(text, size, "%.*f", row->digits, value);
+}
+
+static void print_cell(const sg_statistic *s, const look *row)
 {
     char text[64] = "-";
     if (s->count > 0 && isfinite(s->mean)) {
-        snprintf(text, sizeof text, format, s->mean);
-        if (s->count > 1 && isfinite(s->spread)) {
-            size_t used = strlen(text);
+        format_cell(row, s->mean, text, sizeof text);
+        size_t used = strlen(text);
+        if (s->count > 1 && isfinite(s->spread) && row->share)
+            snprintf(text + used, sizeof text - used, " +- %.1f", 100 * s->spread);
+        else if (s->count > 1 && isfinite(s->spread))
             snprintf(text + used, sizeof text - used, " +- %.0e", s->spread);
-        }
     } else if (s->count > 0) {
         snprintf(text, sizeof text, "not finite");
     }
     printf("  %-16s", text);
 }
 
-static void print_row(const sg_report_summary *summary, const char *title, size_t offset,
-                      const char *format, bool ratio)
+static void print_row(const sg_report_summary *summary, const look *row)
 {
-    const sg_statistic *base = (const void *)((const char *)&summary->variants[0] + offset);
-    if (base->count == 0)
-        return;
-    printf("%-18s", title);
+    bool any = false;
     for (size_t v = 0; v < summary->count; v++)
-        print_cell((const void *)((const char *)&summary->variants[v] + offset), format);
-    if (ratio && summary->count == 2) {
-        const sg_statistic *other = (const void *)((const char *)&summary->variants[1] + offset);
-        double r = base->mean / other->mean;
+        any = any || statistic(summary, v, row)->count > 0;
+    if (!any)
+        return;
+    printf("%-18s", row->title);
+    for (size_t v = 0; v < summary->count; v++)
+        print_cell(statistic(summary, v, row), row);
+    if (row->ratio && summary->count == 2) {
+        double r = statistic(summary, 0, row)->mean / statistic(summary, 1, row)->mean;
         if (isfinite(r) && r >= 1)
             printf("  %.1f x lower", r);
         else if (isfinite(r) && r > 0)
             printf("  %.1f x higher", 1 / r);
     }
     printf("\n");
+}
+
+#define ROW(title, member, digits, share, ratio)                                                   \
+    {                                                                                              \
+        title, offsetof(sg_report_variant, member), digits, share, ratio                           \
+    }
+
+static const look problem_rows[] = {
+    ROW("validation loss", validation, -2, false, true),
+    ROW("relative L2 error", relative_l2, -2, false, true),
+    ROW("largest error", max_error, -2, false, true),
+    ROW("seconds", seconds, 1, false, false),
+};
+
+static const look image_rows[] = {
+    ROW("test top-1", top1, 2, true, false),
+    ROW("test top-5", top5, 2, true, false),
+    ROW("best top-1", best_top1, 2, true, false),
+    ROW("at step", best_step, 0, false, false),
+    ROW("test loss", validation, -2, false, false),
+    ROW("steps skipped", skipped, 0, false, false),
+    ROW("collapsed at step", collapsed, 0, false, false),
+    ROW("images/s", images_per_second, 1, false, false),
+    ROW("seconds", seconds, 1, false, false),
+};
+
+static void print_sooner(const sg_report_summary *summary)
+{
+    for (size_t v = 1; v < summary->count; v++) {
+        const sg_report_variant *it = &summary->variants[v], *base = &summary->variants[0];
+        if (it->reached.count < it->runs || !(it->reached.mean > 0))
+            continue;
+        if (summary->images)
+            printf("\n%s reaches %.2f %%, where %s ends, at step %.0f", it->name,
+                   100 * base->top1.mean, base->name, it->reached.mean);
+        else
+            printf("\n%s reaches %.2e, where %s ends, at step %.0f: %.1f x sooner", it->name,
+                   base->validation.mean, base->name, it->reached.mean,
+                   base->steps.mean / it->reached.mean);
+    }
 }
 
 static void print_table(const comparison *c)
@@ -200,19 +264,16 @@ static void print_table(const comparison *c)
     for (size_t v = 0; v < summary.count; v++)
         printf("  %-16s", summary.variants[v].name);
     printf("\n");
-    print_row(&summary, "validation loss", offsetof(sg_report_variant, validation), "%.2e", true);
-    print_row(&summary, "relative L2 error", offsetof(sg_report_variant, relative_l2), "%.2e",
-              true);
-    print_row(&summary, "largest error", offsetof(sg_report_variant, max_error), "%.2e", true);
-    print_row(&summary, "seconds", offsetof(sg_report_variant, seconds), "%.1f", false);
-    for (size_t v = 1; v < summary.count; v++) {
-        const sg_report_variant *it = &summary.variants[v], *base = &summary.variants[0];
-        if (it->reached.count == it->runs && it->reached.mean > 0)
-            printf("\n%s reaches %.2e, where %s ends, at step %.0f: %.1f x sooner", it->name,
-                   base->validation.mean, base->name, it->reached.mean,
-                   base->steps.mean / it->reached.mean);
-    }
-    printf("\n\nreport  %s/report.html\nnext    stablegrad new my-problem.yaml\n", c->folder);
+    const look *rows = summary.images ? image_rows : problem_rows;
+    size_t row_count = summary.images ? sizeof image_rows / sizeof image_rows[0]
+                                      : sizeof problem_rows / sizeof problem_rows[0];
+    for (size_t i = 0; i < row_count; i++)
+        print_row(&summary, &rows[i]);
+    print_sooner(&summary);
+    if (summary.images)
+        printf("\nguessing: %.2f %%\n\nreport  %s/report.html\n", 100 * summary.chance, c->folder);
+    else
+        printf("\n\nreport  %s/report.html\nnext    stablegrad new my-problem.yaml\n", c->folder);
     sg_report_summary_release(&summary);
 }
 

@@ -1,9 +1,10 @@
 #!/bin/sh
 # The program as a user meets it: every command, its files, its messages and exit codes.
-# Arguments: the program, the source tree.
+# Arguments: the program, the source tree, and the maker of small image files where there is one.
 set -eu
 program=$1
 source=$2
+make_images=${3-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -171,3 +172,56 @@ for problem in "$source"/problems/*.yaml; do
     grep -q '^data:' "$problem" && continue # an image task; its data are not shipped
     expect 0 check "$problem" --threads 1 --set points=512
 done
+
+# Tasks on images, in builds that have networks for them.
+[ -n "$make_images" ] || exit 0
+"$make_images" train.bin 100 1
+"$make_images" test.bin 40 2
+cat >quarters.yaml <<'END'
+name: quarters
+data: {kind: cifar10, train: train.bin, test: test.bin, size: 16, zoom: 1, flip: false, crop: {area: [0.8, 1]}}
+network: {model: mlp, hidden: 6 x 24, activation: relu, norm: none}
+training: {epochs: 3, batch: 16, optimizer: {name: adamw, rate: 3e-3}}
+END
+expect 0 check quarters.yaml
+says out 'mlp 24-24-24-24-24-24 relu without norm'
+says out 'layer outputs of std'
+expect 0 compare quarters.yaml
+for variant in batchnorm plain stablegrad sign; do
+    for file in run.json metrics.jsonl problem.yaml weights.safetensors best.safetensors last.safetensors; do
+        [ -s runs/quarters-0001/$variant/$file ] || fail "runs/quarters-0001/$variant/$file is missing"
+    done
+done
+says out 'test top-1'
+says out 'guessing: 10.00 %'
+says runs/quarters-0001/report.html 'What happened inside'
+expect 0 eval runs/quarters-0001/stablegrad --best
+says out 'top-1'
+expect 2 export runs/quarters-0001/stablegrad a.npz --force
+says err 'task on images'
+expect 0 train runs/quarters-0001/plain --resume
+says out 'is complete (18 of 18 steps)'
+expect 0 train runs/quarters-0001/plain --resume --set training.epochs=4 --quiet
+grep -q '"steps_done": 24' runs/quarters-0001/plain/run.json || fail "four epochs were not trained"
+
+# A variant that collapses is a result, and the others are trained.
+expect 1 compare quarters.yaml --variants plain,stablegrad --set training.optimizer.rate=1e6 \
+    --set network.hidden=12x24 --set training.epochs=8 --out collapse
+says out 'is the first layer whose output is not finite'
+says err 'The network has collapsed'
+says out 'collapsed at step'
+[ -s collapse/stablegrad/run.json ] || fail "the comparison stopped at a collapse"
+says collapse/plain/run.json '"kind": "not_finite"'
+
+# What is wrong with data is told, and leaves no folder behind.
+expect 2 train quarters.yaml --set data.train=nowhere.bin --out missing
+says err 'nowhere.bin'
+says err '--set data.train='
+[ ! -e missing ] || fail "a run that could not start left a folder"
+head -c 5000 train.bin >cut.bin
+expect 2 train quarters.yaml --set data.train=cut.bin
+says err 'cut.bin'
+expect 2 compare quarters.yaml --variants batch
+says err 'variants: batchnorm, plain, stablegrad, sign'
+expect 2 train quarters.yaml --set network.nrom=none
+says err "did you mean 'norm'?"

@@ -30,16 +30,22 @@ static const sg_task_settings *settings(const sg_image_trainer *t)
     return &t->task->settings;
 }
 
-static sg_status open_set(sg_image_trainer *t, source *s, const sg_paths *paths,
+static sg_status open_set(sg_image_trainer *t, source *s, const sg_paths *paths, const char *key,
                           sg_message *message)
 {
     int kind = settings(t)->data.kind;
-    if (kind == SG_DATA_FOLDER)
-        return sg_dataset_open_folder(&s->set, paths->values[0], &t->allocator, message->text,
-                                      sizeof message->text);
-    return sg_dataset_open_cifar(&s->set, paths->values, (size_t)paths->count,
-                                 kind == SG_DATA_CIFAR10 ? 10 : 100, &t->allocator, message->text,
-                                 sizeof message->text);
+    char why[600] = "";
+    sg_status status =
+        kind == SG_DATA_FOLDER
+            ? sg_dataset_open_folder(&s->set, paths->values[0], &t->allocator, why, sizeof why)
+            : sg_dataset_open_cifar(&s->set, paths->values, (size_t)paths->count,
+                                    kind == SG_DATA_CIFAR10 ? 10 : 100, &t->allocator, why,
+                                    sizeof why);
+    if (status == SG_ERROR_IO)
+        sg_message_set(message, "%s. Where the images are is said by --set %s=PATH", why, key);
+    else if (status != SG_OK)
+        sg_message_set(message, "%s", why[0] ? why : sg_status_text(status));
+    return status;
 }
 
 static sg_status open_loader(sg_image_trainer *t, source *s, bool training, sg_message *message)
@@ -81,9 +87,9 @@ static sg_status check_classes(const sg_image_trainer *t, sg_message *message)
 static sg_status open_data(sg_image_trainer *t, sg_message *message)
 {
     const sg_data_settings *data = &settings(t)->data;
-    sg_status status = open_set(t, &t->train, &data->train, message);
+    sg_status status = open_set(t, &t->train, &data->train, "data.train", message);
     if (status == SG_OK)
-        status = open_set(t, &t->test, &data->test, message);
+        status = open_set(t, &t->test, &data->test, "data.test", message);
     if (status == SG_OK)
         status = check_classes(t, message);
     if (status == SG_OK)

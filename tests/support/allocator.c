@@ -17,20 +17,20 @@ void assert_near_(double a, double b, double tolerance, double floor, const char
 static void *counted_allocate(void *context, size_t alignment, size_t size)
 {
     failing_allocator *state = context;
-    long index = state->made++;
+    long index = __atomic_fetch_add(&state->made, 1, __ATOMIC_RELAXED);
     if (state->fail_at >= 0 && index >= state->fail_at)
         return NULL;
     void *memory = NULL;
     if (posix_memalign(&memory, alignment, size) != 0)
         return NULL;
-    state->live++;
+    __atomic_fetch_add(&state->live, 1, __ATOMIC_RELAXED);
     return memory;
 }
 
 static void counted_release(void *context, void *memory)
 {
     failing_allocator *state = context;
-    state->live--;
+    __atomic_fetch_sub(&state->live, 1, __ATOMIC_RELAXED);
     free(memory);
 }
 

@@ -24,7 +24,8 @@ void assert_near_(double a, double b, double tolerance, double floor, const char
                   const char *file, int line);
 
 /* An allocator that counts, and fails from allocation number `fail_at` on (0: the first); with
- * fail_at < 0 it never fails. `live` must be 0 when everything has been destroyed. */
+ * fail_at < 0 it never fails. Threads may share it. `live` must be 0 when everything has been
+ * destroyed. */
 typedef struct failing_allocator {
     long made, live, fail_at;
 } failing_allocator;
