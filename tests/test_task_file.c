@@ -342,6 +342,27 @@ static void test_words(void **state)
     assert_word("network.precision", SG_PRECISION_BF16, "bf16");
 }
 
+/* The smallest size that the table accepts is one that every model can be built for. */
+static void test_smallest_input(void **state)
+{
+    (void)state;
+    const sg_option *size = sg_option_find(&sg_task_options, "data.size");
+    sg_task *task = read_text(small);
+    for (int m = 0; sg_model_name(m); m++) {
+        sg_net_config config = sg_net_defaults();
+        sg_model_options options = sg_task_model(task, 10);
+        sg_net *net;
+        config.batch = 2;
+        config.height = config.width = (int)size->least;
+        config.threads = 1;
+        assert_ok(sg_net_create(&net, &config, NULL));
+        if (sg_net_model(net, sg_model_name(m), &options) != SG_OK)
+            fail_msg("%s: %s", sg_model_name(m), sg_net_message(net));
+        sg_net_destroy(net);
+    }
+    sg_task_destroy(task);
+}
+
 static void test_shipped_tasks(void **state)
 {
     (void)state;
@@ -422,6 +443,7 @@ int main(void)
         cmocka_unit_test(test_every_option_is_read_and_written),
         cmocka_unit_test(test_shorthands),
         cmocka_unit_test(test_words),
+        cmocka_unit_test(test_smallest_input),
         cmocka_unit_test(test_shipped_tasks),
         cmocka_unit_test(test_documentation),
         cmocka_unit_test(test_every_allocation_may_fail),
