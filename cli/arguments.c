@@ -30,6 +30,7 @@ const cli_option options[] = {
     ROW(precision, OPTION_TEXT, "TYPE", "float or double (default: the problem's)"),
     ROW(best, OPTION_FLAG, NULL, "use the best weights instead of the newest"),
     ROW(isa, OPTION_TEXT, "SET", "instruction set: auto, generic, avx2, avx512"),
+    ROW(images, OPTION_FLAG, NULL, "a task on images instead of a PDE"),
     ROW(force, OPTION_FLAG, NULL, "overwrite a file that exists"),
     ROW(quiet, OPTION_FLAG, NULL, "say nothing but mistakes"),
     ROW(json, OPTION_FLAG, NULL, "print JSON, one object a line"),

@@ -1,4 +1,4 @@
-/* stablegrad new FILE: a commented problem that runs as it is. */
+/* stablegrad new FILE: a commented problem that runs as it is, or a task on images. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "commands.h"
 
-static const char start[] =
+static const char problem[] =
     "# The heat equation on a rod: u_t = k u_xx, ends kept at zero, one sine wave at the start.\n"
     "#\n"
     "#     stablegrad check FILE      the plan, the cost, and whether the reference solves it\n"
@@ -46,9 +46,41 @@ static const char start[] =
     "  steps: 3000\n"
     "  stablegrad: {until: half} # the method, in the first half of the steps\n";
 
+static const char images[] =
+    "# A network that tells images apart, without BatchNorm, kept alive by StableGrad.\n"
+    "#\n"
+    "#     stablegrad check FILE      the network, its memory, the time of a step, its start\n"
+    "#     stablegrad train FILE      train it; results go to runs/\n"
+    "#     stablegrad compare FILE    with BatchNorm, without, with StableGrad, with signs\n"
+    "#\n"
+    "# Only data.train and data.test are needed; everything else has a default, and any value can "
+    "be\n"
+    "# set on the command line: --set data.train=/data/train.bin\n"
+    "name: images\n"
+    "\n"
+    "data:\n"
+    "  kind: folder  # of CLASS/IMAGE with .jpg and .png files; or cifar10, cifar100: binary "
+    "files\n"
+    "  train: data/train\n"
+    "  test: data/test\n"
+    "  size: 64      # px of the network's square input\n"
+    "  crop: {area: [0.3, 1]} # random crops of training images, as shares of the whole\n"
+    "\n"
+    "network:\n"
+    "  model: resnet50 # or resnet18, efficientnet_v2_s, mlp\n"
+    "  norm: none      # or batch, group, layer\n"
+    "\n"
+    "training:\n"
+    "  epochs: 10\n"
+    "  batch: 64\n"
+    "  optimizer: {name: adamw, rate: 1e-3, decay: 1e-3}\n"
+    "  schedule: cosine\n"
+    "  stablegrad: {until: forever} # in place of BatchNorm, to the end\n";
+
 int run_new(const cli_arguments *arguments)
 {
     const char *path = arguments->operands[0];
+    const char *start = arguments->images ? images : problem;
     if (!arguments->force && access(path, F_OK) == 0) {
         complain("%s exists already; --force overwrites it", path);
         return EXIT_BAD_INPUT;

@@ -213,6 +213,13 @@ says out 'collapsed at step'
 [ -s collapse/stablegrad/run.json ] || fail "the comparison stopped at a collapse"
 says collapse/plain/run.json '"kind": "not_finite"'
 
+# The file to start from is whole but for its data.
+expect 0 new images.yaml --images
+expect 2 check images.yaml
+says err 'data/train'
+expect 0 train images.yaml --set data.kind=cifar10 --set data.train=train.bin --set data.test=test.bin \
+    --set network.model=mlp --set training.batch=16 --set training.steps=2 --quiet --out started
+
 # What is wrong with data is told, and leaves no folder behind.
 expect 2 train quarters.yaml --set data.train=nowhere.bin --out missing
 says err 'nowhere.bin'
