@@ -464,6 +464,78 @@ static void bf16_is_refused_where_the_processor_has_none(void **state)
     assert_null(graph);
 }
 
+/* Loss and gradients of a network with one set of weights and images, in a precision. */
+static float *gradients_in(sg_precision precision, const char *model, sg_norm norm, size_t *count,
+                           double *loss)
+{
+    sg_net_config config = small(4, 64);
+    sg_model_options options = sg_model_defaults();
+    sg_loss_result result;
+    const int labels[4] = {1, 2, 3, 4};
+    options.norm = norm;
+    options.classes = 10;
+    config.precision = SG_PRECISION_FLOAT;
+    sg_net *start = open_started(model, &config, &options);
+    float *images = random_images(&config);
+    assert_ok(sg_net_calibrate(start, images));
+    config.precision = precision;
+    sg_net *graph = open_model(model, &config, &options);
+    *count = 0;
+    for (size_t i = 0; i < sg_params_count(sg_net_params(graph)); i++) {
+        const sg_span *from = sg_params_at(sg_net_params(start), i);
+        const sg_span *to = sg_params_at(sg_net_params(graph), i);
+        memcpy(to->value, from->value, from->count * sizeof(float));
+        *count += from->count;
+    }
+    assert_ok(sg_net_forward(graph, images, SG_MODE_TRAIN, 0));
+    assert_ok(sg_net_loss(graph, labels, 4, 0, &result));
+    assert_ok(sg_net_backward(graph));
+    *loss = result.loss;
+    float *gradients = malloc(*count * sizeof *gradients), *at = gradients;
+    assert_non_null(gradients);
+    for (size_t i = 0; i < sg_params_count(sg_net_params(graph)); i++) {
+        const sg_span *span = sg_params_at(sg_net_params(graph), i);
+        memcpy(at, span->gradient, span->count * sizeof(float));
+        at += span->count;
+    }
+    free(images);
+    sg_net_destroy(start);
+    sg_net_destroy(graph);
+    return gradients;
+}
+
+/* bf16 has 8 bits: sums of products of numbers that were rounded to 2^-9 are off by a few percent,
+ * in a direction of their own. */
+static void bf16_agrees_with_float_to_its_rounding(void **state)
+{
+    (void)state;
+    const char *const models[] = {"resnet18", "efficientnet_v2_s"};
+    /* Well-conditioned cases: 40 blocks without a norm, or BatchNorm over 16 values, magnify any
+     * rounding to a cosine of 0.8 and 0.5. */
+    const sg_norm norms[] = {SG_NORM_NONE, SG_NORM_GROUP};
+    if (sg_isa_resolve(SG_ISA_AUTO) != SG_ISA_AVX512)
+        skip();
+    for (int m = 0; m < 2; m++) {
+        size_t count;
+        double exact, rounded, dot = 0, a2 = 0, b2 = 0;
+        float *a = gradients_in(SG_PRECISION_FLOAT, models[m], norms[m], &count, &exact);
+        float *b = gradients_in(SG_PRECISION_BF16_EMULATED, models[m], norms[m], &count, &rounded);
+        for (size_t i = 0; i < count; i++) {
+            dot += (double)a[i] * (double)b[i];
+            a2 += (double)a[i] * (double)a[i];
+            b2 += (double)b[i] * (double)b[i];
+        }
+        double cosine = dot / sqrt(a2 * b2);
+        print_message("%s: loss %g and %g in bf16, cosine of the gradients %.5f\n", models[m],
+                      exact, rounded, cosine);
+        assert_relative(rounded, exact, 0.02);
+        assert_true(cosine > 0.98);
+        assert_true(cosine < 1 - 1e-7); /* it did multiply in bf16 */
+        free(a);
+        free(b);
+    }
+}
+
 static sg_status build_small(const sg_allocator *allocator)
 {
     sg_net_config config = small(1, 8);
@@ -515,6 +587,7 @@ int main(void)
         cmocka_unit_test(the_loss_counts_hits_and_part_of_a_batch),
         cmocka_unit_test(mistakes_are_refused_with_a_message),
         cmocka_unit_test(bf16_is_refused_where_the_processor_has_none),
+        cmocka_unit_test(bf16_agrees_with_float_to_its_rounding),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,8 +57,10 @@ typedef enum sg_norm {
 
 typedef enum sg_precision {
     SG_PRECISION_FLOAT,
-    SG_PRECISION_BF16 /* convolutions multiply in bf16 where that pays; weights and sums are float
-                       */
+    SG_PRECISION_BF16, /* convolutions multiply in bf16 where that pays; weights and sums are
+                          float. SG_ERROR_UNSUPPORTED without instructions for it */
+    SG_PRECISION_BF16_EMULATED /* the same numbers on any processor with AVX-512, slowly: to see
+                                  what bf16 does to a network, and for tests */
 } sg_precision;
 
 /* ---- Making a graph ----------------------------------------------------------------------- */
@@ -71,7 +73,7 @@ typedef struct sg_net_config {
     int threads;   /* 0: one for each processor */
     sg_isa isa;    /* of the engine's own loops */
     uint64_t seed; /* of dropout and stochastic depth */
-    sg_precision precision; /* SG_ERROR_UNSUPPORTED when the processor has no bf16 products */
+    sg_precision precision;
 } sg_net_config;
 
 /* Batch 1 of 3 x 224 x 224, training, fused, all processors, float. */

@@ -111,7 +111,7 @@ static sg_dnn_conv_shape conv_shape(const sg_net *graph, sg_net_node conv, const
         .act = chain && chain->act != SG_NO_NODE ? graph->nodes[chain->act].act : SG_ACT_NONE,
         .training = graph->config.training,
         /* Depthwise products are too thin to gain from bf16. */
-        .bf16 = graph->config.precision == SG_PRECISION_BF16 && e->conv.groups == 1};
+        .bf16 = graph->config.precision != SG_PRECISION_FLOAT && e->conv.groups == 1};
 }
 
 /* Whether oneDNN has no fast kernel for that pass. */

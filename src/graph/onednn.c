@@ -493,8 +493,6 @@ static dnnl_status_t make_conv(sg_dnn_conv *conv)
 sg_status sg_dnn_conv_create(sg_dnn_conv **out, sg_dnn *dnn, const sg_dnn_conv_shape *shape)
 {
     *out = NULL;
-    if (shape->bf16 && !sg_dnn_has_bf16())
-        return SG_ERROR_UNSUPPORTED;
     sg_dnn_conv *conv = sg_allocate(&dnn->allocator, 1, sizeof *conv);
     if (!conv)
         return SG_ERROR_MEMORY;
