@@ -182,6 +182,18 @@ void sg_layers_legend(sg_page *page, const sg_layers *layers)
         sg_chart_legend(page->out, lines, sg_layers_lines(layers, lines));
 }
 
+void sg_layers_span(sg_step_span *span, const sg_layers *layers)
+{
+    double last = layers->steps[layers->rows - 1];
+    span->shortest = span->longest > 0 ? fmin(span->shortest, last) : last;
+    span->longest = fmax(span->longest, last);
+}
+
+void sg_layers_steps(sg_axis *x, const sg_step_span *span)
+{
+    sg_axis_clear(x, span->shortest > 0 && span->shortest < 0.2 * span->longest);
+}
+
 void sg_layers_range(sg_axis *x, sg_axis *y, const sg_line *lines, size_t count)
 {
     for (size_t l = 0; l < count; l++)

@@ -37,6 +37,14 @@ size_t sg_layers_profiles(sg_page *page, const sg_layers *layers,
 /* The key to lines over the steps: names when there are few layers, else the ramp. */
 void sg_layers_legend(sg_page *page, const sg_layers *layers);
 
+/* An empty range of steps for charts of these layers: logarithmic when one of them ends long before
+ * another, or its lines would be a sliver. */
+typedef struct sg_step_span {
+    double shortest, longest; /* last steps */
+} sg_step_span;
+void sg_layers_span(sg_step_span *span, const sg_layers *layers);
+void sg_layers_steps(sg_axis *x, const sg_step_span *span);
+
 /* Takes the lines' values, and steps or depths, into the ranges that several charts share. */
 void sg_layers_range(sg_axis *x, sg_axis *y, const sg_line *lines, size_t count);
 

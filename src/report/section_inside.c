@@ -1,8 +1,6 @@
 /* What happened inside: the standard deviation of each layer's activations, a panel a variant on
  * shared axes, over the steps and over the depth. Without BatchNorm nothing holds it; this is where
  * an overflow is seen to come from. */
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "report/image_run.h"
@@ -56,24 +54,13 @@ static size_t make_panels(sg_page *page, panel *panels)
     return count;
 }
 
-/* One range of steps for all panels; logarithmic when one ended far before another, or its lines
- * would be a sliver. */
-static sg_axis step_range(const panel *panels, size_t count)
-{
-    double shortest = INFINITY, longest = 0;
-    sg_axis x;
-    for (size_t p = 0; p < count; p++) {
-        double last = panels[p].layers.steps[panels[p].layers.rows - 1];
-        shortest = fmin(shortest, last);
-        longest = fmax(longest, last);
-    }
-    sg_axis_clear(&x, shortest > 0 && shortest < 0.2 * longest);
-    return x;
-}
-
 static void draw_over_steps(sg_page *page, const panel *panels, size_t count)
 {
-    sg_axis x = step_range(panels, count), y;
+    sg_step_span span = {0, 0};
+    sg_axis x, y;
+    for (size_t p = 0; p < count; p++)
+        sg_layers_span(&span, &panels[p].layers);
+    sg_layers_steps(&x, &span);
     sg_axis_clear(&y, true);
     for (size_t p = 0; p < count; p++) {
         sg_layers_range(&x, &y, panels[p].lines, panels[p].line_count);

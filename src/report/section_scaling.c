@@ -122,8 +122,11 @@ static void layer_charts(sg_page *page, size_t scaled)
         page->runs->images ? image_panels(page, panels) : problem_panels(page, scaled, panels);
     if (count == 0)
         return;
+    sg_step_span span = {0, 0};
     sg_axis steps, range;
-    sg_axis_clear(&steps, false);
+    for (size_t p = 0; p < count && page->runs->images; p++)
+        sg_layers_span(&span, &panels[p].layers);
+    sg_layers_steps(&steps, &span);
     sg_axis_clear(&range, true);
     for (size_t p = 0; p < count; p++)
         sg_layers_range(&steps, &range, panels[p].lines, panels[p].count);
@@ -138,6 +141,7 @@ static void layer_charts(sg_page *page, size_t scaled)
         sg_chart chart = {.title = panels[p].title,
                           .x_label = "step",
                           .y_label = "std of the gradient",
+                          .log_x = steps.log,
                           .log_y = true,
                           .width = count <= 2 ? HALF : WIDTH,
                           .height = count <= 2 ? HALF_HEIGHT : HEIGHT,

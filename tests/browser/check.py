@@ -111,14 +111,19 @@ def look(browser, checks, folder, name, dark, width):
         checks.that(not page["overlaps"], where + f"labels overlap: {page['overlaps']}")
 
 
-def hover(browser, checks, name):
-    """The read-out over the first chart names the variants and values."""
-    box = json.loads(browser.evaluate(
-        "(function(){var s=document.querySelector('svg[data-x]');s.scrollIntoView();"
-        "var r=s.getBoundingClientRect();return JSON.stringify([r.left+r.width/2,r.top+r.height/2])})()"))
-    browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0], y=box[1])
+def hover(browser, checks, name, where="svg[data-x]"):
+    """The read-out in the middle of a chart names the step, the lines and their values."""
+    left, top, low, high, log = json.loads(browser.evaluate(
+        "(function(){var s=document.querySelector('" + where + "');s.scrollIntoView();"
+        "var r=s.getBoundingClientRect(),x=s.dataset.x.split(' ').map(Number),"
+        "w=s.viewBox.baseVal.width;return JSON.stringify([r.left+r.width*(x[2]+x[3])/2/w,"
+        "r.top+r.height/2,x[0],x[1],x[4]])})()"))
+    browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=left, y=top)
     tip = browser.evaluate("document.getElementById('tip').innerText")
     checks.that(tip.startswith("step ") and tip.count("\n") >= 1, f"{name}: read-out '{tip}'")
+    middle = (low * high) ** 0.5 if log else (low + high) / 2
+    at = float(tip.split("\n")[0][5:])
+    checks.that(abs(at - middle) < 0.01 * high, f"{name}: read-out at {at}, not {middle}")
 
 
 def main():
@@ -143,6 +148,8 @@ def main():
                     browser.screenshot(f"{folder}/{name}-{'dark' if dark else 'light'}.png")
                     browser.look(dark=dark)
             hover(browser, checks, name)
+            if "images" in name:
+                hover(browser, checks, name, "#inside svg[data-x]")
             look(browser, checks, folder, name, False, 380)
             browser.look(dark=True)
             pdf = browser.pdf()
