@@ -154,27 +154,30 @@ static void collapse_is_told_from_trouble(void **state)
     (void)state;
     static const struct {
         const char *status, *events;
-        double top1; /* of 5,000 images and 100 classes; negative: not evaluated */
-        double step; /* negative: it did not collapse */
+        double top1;  /* of 5,000 images and 100 classes; negative: not evaluated */
+        double step;  /* negative: it did not collapse */
+        int an_epoch; /* steps; 0: not said */
     } cases[] = {
-        {"complete", "", 0.4, -1},
-        {"complete", "", 0.01, -1},
-        {"complete", "{\"kind\":\"exploded\",\"step\":8}", 0.01, 8},
-        {"complete", "{\"kind\":\"exploded\",\"step\":8}", 0.4, -1},
-        {"complete", "{\"kind\":\"exploded\",\"step\":8}", -1, 8},
+        {"complete", "", 0.4, -1, 0},
+        {"complete", "", 0.01, -1, 0},
+        {"complete", "{\"kind\":\"exploded\",\"step\":8}", 0.01, 8, 0},
+        {"complete", "{\"kind\":\"exploded\",\"step\":8}", 0.4, -1, 0},
+        {"complete", "{\"kind\":\"exploded\",\"step\":8}", -1, 8, 0},
         /* 1.4% is within three standard deviations of guessing, 1.5% is not. */
-        {"complete", "{\"kind\":\"constant\",\"step\":9}", 0.014, 9},
-        {"complete", "{\"kind\":\"constant\",\"step\":9}", 0.015, -1},
+        {"complete", "{\"kind\":\"constant\",\"step\":9}", 0.014, 9, 0},
+        {"complete", "{\"kind\":\"constant\",\"step\":9}", 0.015, -1, 0},
         {"complete", "{\"kind\":\"exploded\",\"step\":8},{\"kind\":\"recovered\",\"step\":90}",
-         0.01, -1},
+         0.01, -1, 0},
         {"complete",
          "{\"kind\":\"constant\",\"step\":200},{\"kind\":\"exploded\",\"step\":8},"
          "{\"kind\":\"recovered\",\"step\":90}",
-         0.01, 200},
-        {"failed", "", 0.4, 411},
-        {"failed", "{\"kind\":\"not_finite\",\"step\":392}", 0.4, 392},
-        {"failed", "{\"kind\":\"unheard of\",\"step\":3,\"text\":\"odd <things>\"}", -1, 411},
-        {"failed", "7,null,[],{},{\"kind\":\"exploded\"},{\"step\":\"x\",\"kind\":3}", -1, 411},
+         0.01, 200, 0},
+        {"complete", "{\"kind\":\"constant\",\"step\":9}", 0.01, 9, 411},
+        {"complete", "{\"kind\":\"constant\",\"step\":9}", 0.01, -1, 412},
+        {"failed", "", 0.4, 411, 0},
+        {"failed", "{\"kind\":\"not_finite\",\"step\":392}", 0.4, 392, 0},
+        {"failed", "{\"kind\":\"unheard of\",\"step\":3,\"text\":\"odd <things>\"}", -1, 411, 0},
+        {"failed", "7,null,[],{},{\"kind\":\"exploded\"},{\"step\":\"x\",\"kind\":3}", -1, 411, 0},
     };
     char *folder = folder_temporary();
     assert_int_equal(mkdir(sub(folder, "r"), 0777), 0);
@@ -182,8 +185,8 @@ static void collapse_is_told_from_trouble(void **state)
         char text[1024];
         (void)snprintf(text, sizeof text,
                        "{\"task\":\"images\",\"status\":\"%s\",\"steps_done\":411,\"steps\":999,"
-                       "\"data\":{\"classes\":100},\"events\":[%s]}",
-                       cases[c].status, cases[c].events);
+                       "\"steps_per_epoch\":%d,\"data\":{\"classes\":100},\"events\":[%s]}",
+                       cases[c].status, cases[c].an_epoch, cases[c].events);
         folder_put(sub(folder, "r"), "run.json", text);
         (void)snprintf(text, sizeof text,
                        "{\"step\":312,\"validation\":{\"loss\":4,\"top1\":%g,\"images\":5000}}\n",
@@ -264,6 +267,14 @@ static void many_layers_are_thinned(void **state)
     assert_says(html, "12 of the 171 layers");
     assert_says(html, "<span class=\"n\">1.00e+07</span> in <code>layer100</code> at step 20");
     assert_int_equal(count_of(html, "data-label=\"step "), 2);
+    /* 171 layers in threes: 57 points. */
+    assert_says(html, ">layer (medians of 3)</text>");
+    line = strstr(html, "data-label=\"step 10\" d=\"M");
+    assert_non_null(line);
+    size_t points = 1;
+    for (const char *at = line + 24; *at != '"'; at++)
+        points += *at == 'L';
+    assert_int_equal(points, 57);
     free(html);
     folder_remove(folder);
 }

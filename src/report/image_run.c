@@ -48,10 +48,13 @@ bool sg_image_at_chance(const sg_run *run, double top1)
     return top1 <= chance + room;
 }
 
-static bool is_trouble(const sg_event *event)
+/* A network that has just begun may well give every image the same class: that counts from the
+ * first epoch on. */
+static bool is_trouble(const sg_run *run, const sg_event *event)
 {
-    return strcmp(event->kind, "exploded") == 0 || strcmp(event->kind, "not_finite") == 0 ||
-           strcmp(event->kind, "constant") == 0;
+    if (strcmp(event->kind, "constant") == 0)
+        return !(sg_image_epochs(run) < 1);
+    return strcmp(event->kind, "exploded") == 0 || strcmp(event->kind, "not_finite") == 0;
 }
 
 /* The step of the first trouble that no recovery follows; NaN when there is none. */
@@ -63,7 +66,7 @@ static double first_trouble(const sg_run *run)
         if (sg_image_event(run, i, &event) && strcmp(event.kind, "recovered") == 0)
             recovered = fmax(recovered, event.step);
     for (size_t i = 0; i < sg_image_events(run); i++)
-        if (sg_image_event(run, i, &event) && is_trouble(&event) && event.step > recovered)
+        if (sg_image_event(run, i, &event) && is_trouble(run, &event) && event.step > recovered)
             trouble = fmin(trouble, event.step);
     return trouble;
 }

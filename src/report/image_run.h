@@ -25,7 +25,8 @@ bool sg_image_at_chance(const sg_run *run, double top1);
 
 /* The step at which the run collapsed, or NaN. It collapsed when it failed, or when after trouble
  * (the first event exploded, not_finite or constant since it last recovered) it ended no better
- * than guessing. That trouble's step, or without any the step at which the run failed. */
+ * than guessing. That trouble's step, or without any the step at which the run failed. In the first
+ * epoch `constant` is no trouble. */
 double sg_image_collapsed(const sg_run *run);
 
 /* The highest test top-1 and the step of its first evaluation; NaN when there is none. */

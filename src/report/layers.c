@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The length of NAME when the column is GROUP/NAME/WHAT, else 0. */
@@ -134,20 +135,60 @@ static double largest_of(const sg_layers *layers, size_t row)
     return largest;
 }
 
+/* How many neighbours a point over the depth stands for. */
+static size_t group_size(const sg_layers *layers)
+{
+    return (layers->count + SG_LAYERS_DEPTHS - 1) / SG_LAYERS_DEPTHS;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median of the values that are there, or NaN. Infinities are the largest. */
+static double median(double *values, size_t count)
+{
+    size_t have = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(values[i]))
+            values[have++] = values[i];
+    qsort(values, have, sizeof *values, by_size);
+    return have ? values[have / 2] : NAN;
+}
+
 static sg_line profile(sg_page *page, const sg_layers *layers, size_t row)
 {
     enum { LABEL = 32 };
-    double *x = sg_page_memory(page, 2 * layers->count, sizeof *x);
+    size_t group = group_size(layers), points = (layers->count + group - 1) / group;
+    double *x = sg_page_memory(page, 2 * points + group, sizeof *x);
     char *label = sg_page_memory(page, LABEL, 1);
     if (!x || !label)
         return (sg_line){.label = ""};
-    double *y = x + layers->count;
-    for (size_t l = 0; l < layers->count; l++) {
-        x[l] = (double)(l + 1);
-        y[l] = layers->values[l][row];
+    double *y = x + points, *some = y + points;
+    for (size_t p = 0; p < points; p++) {
+        size_t first = p * group, count = 0;
+        while (count < group && first + count < layers->count) {
+            some[count] = layers->values[first + count][row];
+            count++;
+        }
+        x[p] = (double)first + 0.5 * (double)(count + 1);
+        y[p] = median(some, count);
     }
     (void)snprintf(label, LABEL, "step %.0f", layers->steps[row]);
-    return (sg_line){.label = label, .x = x, .y = y, .count = layers->count};
+    return (sg_line){.label = label, .x = x, .y = y, .count = points};
+}
+
+const char *sg_layers_depth_label(sg_page *page, const sg_layers *layers)
+{
+    enum { LABEL = 64 };
+    size_t group = group_size(layers);
+    char *label = group > 1 ? sg_page_memory(page, LABEL, 1) : NULL;
+    if (!label)
+        return "layer";
+    (void)snprintf(label, LABEL, "layer (medians of %zu)", group);
+    return label;
 }
 
 size_t sg_layers_profiles(sg_page *page, const sg_layers *layers, sg_line lines[SG_LAYERS_PROFILES])

@@ -11,7 +11,8 @@ enum {
     SG_LAYERS_ALL = 16,     /* up to this many layers all are drawn */
     SG_LAYERS_EVENLY = 12,  /* of more: this many, evenly spaced, and the largest */
     SG_LAYERS_PROFILES = 5, /* first, quarter, half, last, and a peak between them */
-    SG_LAYERS_POINTS = 160  /* of a line */
+    SG_LAYERS_POINTS = 160, /* of a line over the steps */
+    SG_LAYERS_DEPTHS = 64   /* of a line over the depth */
 };
 
 typedef struct sg_layers {
@@ -30,9 +31,14 @@ bool sg_layers_find(sg_page *page, const sg_run *run, const char *group, const c
 /* Lines over the steps, coloured by depth; returns how many. */
 size_t sg_layers_lines(const sg_layers *layers, sg_line lines[SG_LAYERS_ALL]);
 
-/* Lines over the depth (1 is the first layer), coloured by time. */
+/* Lines over the depth (1 is the first layer), coloured by time. Of many layers a point is the
+ * median of neighbours: a block's convolutions, gates and sums differ by decades at any time, and a
+ * comb of them hides how the scale goes with the depth. */
 size_t sg_layers_profiles(sg_page *page, const sg_layers *layers,
                           sg_line lines[SG_LAYERS_PROFILES]);
+
+/* What the depth's axis is called: "layer", or with how many a point stands for. */
+const char *sg_layers_depth_label(sg_page *page, const sg_layers *layers);
 
 /* The key to lines over the steps: names when there are few layers, else the ramp. */
 void sg_layers_legend(sg_page *page, const sg_layers *layers);

@@ -31,7 +31,8 @@ typedef struct sg_report_variant {
     sg_statistic max_error;
     sg_statistic reached; /* first evaluated step with a validation loss at or below, of images a
                              test top-1 at or above, the baseline's last (its mean over the seeds);
-                             only of the seeds that got there */
+                             only of the seeds that got there, and none when the baseline's top-1 is
+                             no better than guessing */
     sg_statistic seconds;
     sg_statistic steps; /* steps done */
     /* Of images; everywhere else their counts are 0. Shares are in 0 .. 1. */

@@ -28,7 +28,7 @@ static bool best_differs(const sg_report_variant *v)
 
 static void add_best(sg_text *out, const sg_report_variant *v)
 {
-    if (!best_differs(v))
+    if (!best_differs(v) || all_at_chance(v))
         return;
     sg_text_add(out, " Its best was ");
     sg_text_percent(out, v->best_top1.mean);

@@ -102,7 +102,7 @@ static void draw_over_depth(sg_page *page, const panel *panels, size_t count)
     for (size_t p = 0; p < count; p++) {
         sg_chart chart = {.title = panels[p].title ? panels[p].title
                                                    : "From the first layer to the last",
-                          .x_label = "layer",
+                          .x_label = sg_layers_depth_label(page, &panels[p].layers),
                           .y_label = "std of the activations",
                           .log_y = true,
                           .width = WIDTH,

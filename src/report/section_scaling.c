@@ -169,7 +169,7 @@ static void factor_chart(sg_page *page, size_t scaled)
     size_t count = sg_layers_profiles(page, &layers, lines);
     sg_mark one = {1, false, "unchanged"};
     sg_chart chart = {.title = "Factor of each layer’s gradient",
-                      .x_label = "layer",
+                      .x_label = sg_layers_depth_label(page, &layers),
                       .y_label = "factor",
                       .log_y = true,
                       .width = HALF,

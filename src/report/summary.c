@@ -171,11 +171,14 @@ static void summarise(sg_report_variant *entry, const sg_report_variant *base, c
     entry->max_error = images ? none : over_seeds(runs, variant, max_error, 0);
     entry->top1 = entry->top5 = entry->best_top1 = entry->best_step = entry->epochs = none;
     entry->images_per_second = entry->memory = entry->skipped = entry->collapsed = none;
+    entry->reached = none;
     if (images)
         summarise_images(entry, runs, variant);
     /* After the rest: the baseline's own target is in its own entry. */
-    entry->reached = images ? over_seeds(runs, variant, top1_reached, base->top1.mean)
-                            : over_seeds(runs, variant, reached, base->validation.mean);
+    if (!images)
+        entry->reached = over_seeds(runs, variant, reached, base->validation.mean);
+    else if (base->at_chance < base->runs)
+        entry->reached = over_seeds(runs, variant, top1_reached, base->top1.mean);
 }
 
 sg_status sg_summary_make(sg_report_summary *out, const sg_runs *runs)
