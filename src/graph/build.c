@@ -51,8 +51,7 @@ static bool sensible(const sg_net_config *c)
 {
     return c->batch > 0 && c->batch <= MAX_EXTENT && c->channels > 0 && c->channels <= MAX_EXTENT &&
            c->height > 0 && c->height <= MAX_EXTENT && c->width > 0 && c->width <= MAX_EXTENT &&
-           c->threads >= 0 && c->threads <= 4096 &&
-           c->precision <= SG_PRECISION_BF16_EMULATED;
+           c->threads >= 0 && c->threads <= 4096 && c->precision <= SG_PRECISION_BF16_EMULATED;
 }
 
 const sg_rows *sg_rows_for(sg_isa isa)
