@@ -138,7 +138,7 @@ static double largest_of(const sg_layers *layers, size_t row)
 /* How many neighbours a point over the depth stands for. */
 static size_t group_size(const sg_layers *layers)
 {
-    return (layers->count + SG_LAYERS_DEPTHS - 1) / SG_LAYERS_DEPTHS;
+    return layers->count ? (layers->count + SG_LAYERS_DEPTHS - 1) / SG_LAYERS_DEPTHS : 1;
 }
 
 static int by_size(const void *a, const void *b)
