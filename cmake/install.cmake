@@ -1,16 +1,43 @@
-# What `cmake --install` puts where: libraries, headers, the CMake package, the pkg-config file.
+# What `cmake --install` puts where: libraries, headers, the CMake package, the pkg-config files.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/stablegrad)
 
-install(TARGETS stablegrad stablegrad_shared EXPORT stablegrad-targets
+# The parts: each brings its libraries, its headers and its pkg-config file.
+set(libraries stablegrad stablegrad_shared)
+set(modules stablegrad)
+set(left_out "")
+if(TARGET stablegrad-pinn)
+    # The engine is installed as a shared library: it brings SLEEF and libfyaml along.
+    list(APPEND libraries stablegrad-pinn_shared)
+    list(APPEND modules stablegrad-pinn)
+else()
+    list(APPEND left_out PATTERN jet.h EXCLUDE)
+endif()
+# What the static library of networks is linked with: names for the linker, and of pkg-config modules.
+set(SG_GRAPH_LIBRARIES "")
+if(TARGET stablegrad-graph)
+    list(APPEND libraries stablegrad-graph stablegrad-graph_shared)
+    list(APPEND modules stablegrad-graph)
+    # By name and not by find_package(OpenMP): it must be the runtime that this build and oneDNN share,
+    # whatever compiler the user has.
+    set(openmp ${OpenMP_C_LIB_NAMES})
+    list(REMOVE_ITEM openmp pthread)
+    set(SG_GRAPH_LIBRARIES dnnl ${openmp} jansson)
+    set(SG_PC_GRAPH_REQUIRES jansson)
+    if(SG_HAVE_IMAGES)
+        list(APPEND SG_GRAPH_LIBRARIES jpeg png)
+        string(APPEND SG_PC_GRAPH_REQUIRES " libjpeg libpng")
+    endif()
+    list(TRANSFORM openmp PREPEND -l)
+    list(JOIN openmp " " SG_PC_OPENMP)
+else()
+    list(APPEND left_out PATTERN graph.h EXCLUDE PATTERN images.h EXCLUDE)
+endif()
+
+install(TARGETS ${libraries} EXPORT stablegrad-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY include/stablegrad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-if(TARGET stablegrad-pinn_shared)
-    # The engine is installed as a shared library: it brings SLEEF and libfyaml along.
-    install(TARGETS stablegrad-pinn_shared EXPORT stablegrad-targets
-            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
+install(DIRECTORY include/stablegrad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${left_out})
 install(EXPORT stablegrad-targets NAMESPACE stablegrad:: DESTINATION ${package_dir})
 
 configure_package_config_file(cmake/stablegrad-config.cmake.in
@@ -22,10 +49,6 @@ install(FILES ${PROJECT_BINARY_DIR}/stablegrad-config.cmake
 
 # The prefix is found from where the file lies, so an installed tree can be moved.
 file(RELATIVE_PATH SG_PC_TO_PREFIX /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
-set(modules stablegrad)
-if(TARGET stablegrad-pinn_shared)
-    list(APPEND modules stablegrad-pinn)
-endif()
 foreach(module ${modules})
     configure_file(cmake/${module}.pc.in ${PROJECT_BINARY_DIR}/${module}.pc @ONLY)
     install(FILES ${PROJECT_BINARY_DIR}/${module}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
