@@ -73,7 +73,8 @@ static void draw_waves(unsigned char record[1 + 3 * 1024], int label, unsigned *
     for (int colour = 0; colour < 3; colour++) {
         double phase = M_PI * uniform(seed);
         for (int i = 0; i < 1024; i++) {
-            double wave = sin(across * (i % 32) + down * (i / 32) + phase);
+            int x = i % 32, y = i / 32;
+            double wave = sin(across * x + down * y + phase);
             record[1 + colour * 1024 + i] = (unsigned char)(128 + 60 * (wave + uniform(seed)));
         }
     }
@@ -91,7 +92,8 @@ static images make_waves(int count, unsigned seed, bool training)
         draw_waves(record, i % 10, &seed);
         fwrite(record, sizeof record, 1, file);
     }
-    check(fclose(file) == 0 ? SG_OK : SG_ERROR_IO);
+    bool written = !ferror(file);
+    check(fclose(file) == 0 && written ? SG_OK : SG_ERROR_IO);
     images data = open_images(path, 10, training);
     unlink(path);
     return data;
