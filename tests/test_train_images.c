@@ -264,22 +264,22 @@ static void test_collapse(void **state)
 /* Events one by one, from steps and evaluations made up. */
 static void test_events(void **state)
 {
-    static const sg_layer_value layers[] = {{"a", 0, 1}, {"b", 0, 1e-9}, {"c", 0, NAN}};
     sg_image_events events = {0}, again;
     sg_image_score dead = {100, 4.7, 0.01, 0.05, 17}, alive = {100, 3.9, 0.1, 0.3, -1};
     (void)state;
-    assert_null(sg_image_events_evaluation(&events, 1, &alive, 100, layers, 3));
-    const sg_image_event *event = sg_image_events_evaluation(&events, 5, &dead, 100, layers, 3);
+    assert_null(sg_image_events_evaluation(&events, 1, &alive, 100, "b"));
+    const sg_image_event *event = sg_image_events_evaluation(&events, 5, &dead, 100, "b");
     assert_non_null(event);
     assert_string_equal(event->layer, "b");
-    assert_string_equal(event->text, "step 5: every test image is taken for class 17; the smallest "
-                                     "output is that of b, std 1.0e-09");
-    assert_null(sg_image_events_evaluation(&events, 6, &dead, 100, layers, 3));
-    event = sg_image_events_evaluation(&events, 9, &alive, 100, layers, 3);
+    assert_string_equal(event->text,
+                        "step 5: every test image is taken for class 17; from b on the "
+                        "outputs do not depend on the image");
+    assert_null(sg_image_events_evaluation(&events, 6, &dead, 100, "b"));
+    event = sg_image_events_evaluation(&events, 9, &alive, 100, "b");
     assert_non_null(event);
     assert_string_equal(event->text, "step 9: the test loss is 3.9 again, below that of guessing, "
                                      "4.61");
-    assert_null(sg_image_events_evaluation(&events, 10, &alive, 100, layers, 3));
+    assert_null(sg_image_events_evaluation(&events, 10, &alive, 100, "b"));
     json_t *array = sg_image_events_json(&events);
     assert_int_equal(json_array_size(array), 2);
     sg_image_events_read(&again, array);
@@ -288,6 +288,36 @@ static void test_events(void **state)
     json_decref(array);
     json_decref(copy);
     assert_close(sg_exploded_loss(100), 460.517, 1e-3);
+}
+
+/* A network whose second layer is zero sees nothing from there on. */
+static void test_constant(void **state)
+{
+    static const char *const sets[] = {"training.steps=2", "training.optimizer.rate=0"};
+    sg_pool *pool;
+    sg_message message;
+    sg_image_trainer *trainer;
+    sg_image_score score;
+    sg_task *task = read_task(sets, 2);
+    (void)state;
+    assert_ok(sg_pool_create(&pool, 1, NULL));
+    assert_ok(sg_image_trainer_create(&trainer, task, pool, SG_ISA_AUTO, NULL, &message));
+    sg_net *net = sg_image_trainer_network(trainer);
+    assert_ok(sg_image_trainer_evaluate(trainer, &score, &message));
+    assert_ok(sg_net_observe(net));
+    assert_string_equal(sg_first_dull_layer(net), "");
+    sg_params *params = sg_net_params(net);
+    size_t weight = sg_params_find(params, "layers.1.weight");
+    assert_int_not_equal(weight, SG_NOT_FOUND);
+    const sg_span *span = sg_params_at(params, weight);
+    memset(span->value, 0, span->count * sizeof(float));
+    assert_ok(sg_image_trainer_evaluate(trainer, &score, &message));
+    assert_int_equal(score.only_class, 0);
+    if (strncmp(sg_first_dull_layer(net), "layers.1", 8) != 0)
+        fail_msg("from '%s' on", sg_first_dull_layer(net));
+    sg_image_trainer_destroy(trainer);
+    sg_pool_destroy(pool);
+    sg_task_destroy(task);
 }
 
 /* ---- Mistakes ----------------------------------------------------------------------------- */
@@ -349,10 +379,10 @@ static void test_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_learns),      cmocka_unit_test(test_run_folder),
-        cmocka_unit_test(test_resumes),     cmocka_unit_test(test_collapse),
-        cmocka_unit_test(test_events),      cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_learns),   cmocka_unit_test(test_run_folder),
+        cmocka_unit_test(test_resumes),  cmocka_unit_test(test_collapse),
+        cmocka_unit_test(test_events),   cmocka_unit_test(test_constant),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_allocations),
     };
     return cmocka_run_group_tests(tests, make_data, remove_data);
 }

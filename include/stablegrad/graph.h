@@ -265,11 +265,12 @@ SG_CHECKED sg_status sg_net_backward(sg_net *graph);
 typedef struct sg_layer_report {
     const char *name;
     double mean, std;
+    double between; /* the part of std that lies between images: that of each image's mean */
     bool finite;
 } sg_layer_report;
 
-/* Repeats the forward pass of the last batch, same random choices, the weights as they are now,
- * running statistics left alone, and measures every layer's output. */
+/* Repeats the forward pass of the last batch, same mode and random choices, the weights as they are
+ * now, running statistics left alone, and measures every layer's output. */
 SG_CHECKED sg_status sg_net_observe(sg_net *graph);
 size_t sg_net_layer_count(const sg_net *graph);
 /* As sg_net_observe found it. */

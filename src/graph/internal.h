@@ -122,6 +122,7 @@ typedef struct sg_op {
                        */
     sg_dnn_pool *pool;
     sg_moments moments; /* of y, by sg_net_observe */
+    double between;     /* the deviation of the images' means, likewise */
 } sg_op;
 
 typedef struct sg_step sg_step;

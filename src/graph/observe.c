@@ -17,13 +17,29 @@ static sg_moments without_padding(sg_moments m, double padding)
     return r;
 }
 
+/* Also writes the deviation of the images' means to *between, unless it is NULL. */
+static sg_moments look_at(const sg_net *graph, const sg_op *op, double *between)
+{
+    size_t floats = sg_shape_floats(op->out, graph->rows->lanes), images = (size_t)op->out.n;
+    const float *y = sg_at(graph, op->y);
+    size_t each = floats / images;
+    sg_moments moments = {0}, means = {0};
+    for (size_t n = 0; n < images; n++) {
+        sg_moments one = {0};
+        sg_moments_add(&one, y + n * each, SG_FLOAT32, each, 1.0);
+        sg_moments_merge(&moments, &one);
+        sg_moments_merge(&means, &(sg_moments){1, one.mean, 0});
+    }
+    /* The padding lowers all means in the same proportion. */
+    double real = (double)op->out.c * (double)sg_pixels(op->out);
+    if (between)
+        *between = images > 1 ? sg_moments_std(&means) * (double)each / real : 0;
+    return without_padding(moments, (double)floats - (double)images * real);
+}
+
 sg_moments sg_op_moments(const sg_net *graph, const sg_op *op)
 {
-    size_t floats = sg_shape_floats(op->out, graph->rows->lanes);
-    sg_moments moments = {0};
-    sg_moments_add(&moments, sg_at(graph, op->y), SG_FLOAT32, floats, 1.0);
-    return without_padding(
-        moments, (double)(floats - (size_t)op->out.n * (size_t)op->out.c * sg_pixels(op->out)));
+    return look_at(graph, op, NULL);
 }
 
 sg_status sg_net_observe(sg_net *graph)
@@ -36,7 +52,8 @@ sg_status sg_net_observe(sg_net *graph)
     for (int i = 0; i < graph->forward_count && status == SG_OK; i++) {
         const sg_step *step = &graph->forward[i];
         status = step->run(graph, step);
-        graph->ops[step->op].moments = sg_op_moments(graph, &graph->ops[step->op]);
+        sg_op *op = &graph->ops[step->op];
+        op->moments = look_at(graph, op, &op->between);
     }
     graph->no_update = false;
     graph->ran = status == SG_OK;
@@ -58,6 +75,7 @@ sg_layer_report sg_net_layer_at(const sg_net *graph, size_t index)
     return (sg_layer_report){.name = graph->nodes[op->node].name,
                              .mean = op->moments.mean,
                              .std = std,
+                             .between = op->between,
                              .finite = isfinite(std) && isfinite(op->moments.mean)};
 }
 

@@ -90,27 +90,39 @@ const sg_image_event *sg_image_events_step(sg_image_events *events, const sg_net
 
 /* ---- An evaluation ------------------------------------------------------------------------ */
 
+/* Less than this share of an output's deviation lies between images: rounding, not sight. */
+#define DULL 1e-4
+
+const char *sg_first_dull_layer(const sg_net *net)
+{
+    const char *first = "";
+    for (size_t i = sg_net_layer_count(net); i > 0; i--) {
+        sg_layer_report layer = sg_net_layer_at(net, i - 1);
+        if (!(layer.between <= DULL * layer.std))
+            break;
+        first = layer.name;
+    }
+    return first;
+}
+
 const sg_image_event *sg_image_events_evaluation(sg_image_events *events, uint64_t step,
                                                  const sg_image_score *score, int classes,
-                                                 const sg_layer_value *layers, size_t count)
+                                                 const char *dull)
 {
     sg_image_event *constant = &events->events[SG_EVENT_CONSTANT];
     sg_image_event *recovered = &events->events[SG_EVENT_RECOVERED];
     if (score->only_class >= 0 && classes > 1 && score->images > 1) {
         if (constant->happened)
             return NULL;
-        sg_layer_value smallest = {"", 0, INFINITY};
-        for (size_t i = 0; i < count; i++)
-            if (layers[i].std < smallest.std)
-                smallest = layers[i];
-        constant->value = smallest.std;
-        if (count == 0)
+        constant->value = score->loss;
+        if (!dull[0])
             return record(constant, step, "", "every test image is taken for class %d",
                           score->only_class);
-        return record(constant, step, smallest.name,
-                      "every test image is taken for class %d; the smallest output is that of %s, "
-                      "std %.1e",
-                      score->only_class, smallest.name, smallest.std);
+        return record(
+            constant, step, dull,
+            "every test image is taken for class %d; from %s on the outputs do not depend "
+            "on the image",
+            score->only_class, dull);
     }
     bool trouble = constant->happened || events->events[SG_EVENT_EXPLODED].happened ||
                    events->events[SG_EVENT_NOT_FINITE].happened;

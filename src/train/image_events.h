@@ -20,7 +20,7 @@ typedef struct sg_image_event {
     uint64_t step;
     char layer[160]; /* "" for the last kind */
     bool backward;   /* SG_EVENT_NOT_FINITE: in the backward pass */
-    double value;    /* std of the layer's output, or the loss */
+    double value;    /* std of the layer's output, or the test loss */
     char text[400];  /* the whole as a sentence */
 } sg_image_event;
 
@@ -35,10 +35,14 @@ double sg_exploded_loss(int classes);
 const sg_image_event *sg_image_events_step(sg_image_events *events, const sg_net *net,
                                            const sg_image_step *step);
 
-/* Looks at an evaluation. `layers` (count) are the outputs that were observed last. */
+/* Looks at an evaluation; `dull` is the layer from which on outputs do not depend on the image, or
+ * "". */
 const sg_image_event *sg_image_events_evaluation(sg_image_events *events, uint64_t step,
                                                  const sg_image_score *score, int classes,
-                                                 const sg_layer_value *layers, size_t count);
+                                                 const char *dull);
+
+/* That layer, of a network that was just observed. */
+const char *sg_first_dull_layer(const sg_net *net);
 
 /* As an array of objects in the order of their steps, and back; what cannot be read is left out. */
 json_t *sg_image_events_json(const sg_image_events *events);

@@ -26,7 +26,6 @@ typedef struct image_subject {
     sg_image_events events;
     sg_layer_value *layers; /* (layer_count): as observed last */
     size_t layer_count;
-    bool looked; /* at the layers, in this run */
     sg_term_value term;
     sg_image_metrics metrics;
     tally line, total;
@@ -69,7 +68,6 @@ static void keep_layers(image_subject *s)
         sg_layer_report layer = sg_net_layer_at(net, i);
         s->layers[i] = (sg_layer_value){layer.name, layer.mean, layer.finite ? layer.std : NAN};
     }
-    s->looked = true;
 }
 
 static void add(tally *sum, const sg_image_step *step, double seconds)
@@ -161,9 +159,10 @@ static sg_status evaluate(sg_subject *subject, sg_evaluation_metrics *metrics, s
     sg_status status = sg_image_trainer_evaluate(s->trainer, &score, message);
     if (status != SG_OK)
         return status;
-    const sg_image_event *event = sg_image_events_evaluation(
-        &s->events, metrics->step, &score, sg_net_classes(sg_image_trainer_network(s->trainer)),
-        s->layers, s->looked ? s->layer_count : 0);
+    const sg_net *net = sg_image_trainer_network(s->trainer);
+    const char *dull = score.only_class >= 0 ? sg_first_dull_layer(net) : "";
+    const sg_image_event *event =
+        sg_image_events_evaluation(&s->events, metrics->step, &score, sg_net_classes(net), dull);
     metrics->epoch = (double)metrics->step / (double)sg_image_trainer_per_epoch(s->trainer);
     metrics->loss = score.loss;
     metrics->images = score.images;

@@ -359,6 +359,8 @@ sg_status sg_image_trainer_evaluate(sg_image_trainer *t, sg_image_score *score, 
     }
     if (status == SG_OK && sum.images == 0)
         status = SG_ERROR_IO;
+    if (status == SG_OK && !sum.several)
+        status = sg_net_observe(t->net);
     if (status != SG_OK) {
         sg_message_set(message, "the test images cannot be evaluated: %s", sg_status_text(status));
         return status;

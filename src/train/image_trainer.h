@@ -40,6 +40,7 @@ typedef struct sg_image_score {
     int only_class;          /* the class that every image got; -1: there are several */
 } sg_image_score;
 
+/* When all images get one class, every layer's output on the last batch is looked at. */
 SG_CHECKED sg_status sg_image_trainer_evaluate(sg_image_trainer *trainer, sg_image_score *score,
                                                sg_message *message);
 
