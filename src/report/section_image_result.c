@@ -139,7 +139,11 @@ static void tell_event(sg_text *out, const sg_run *run, const sg_event *event)
         sg_text_add(out, "every test image got the same class");
         if (isfinite(event->class_index))
             sg_text_format(out, " (number %.0f)", event->class_index);
-        tell_layer(out, event, ", with the smallest activations in ");
+        if (event->layer[0]) {
+            sg_text_add(out, "; from <code>");
+            sg_text_escape(out, event->layer);
+            sg_text_add(out, "</code> on the outputs did not depend on the image");
+        }
     } else if (strcmp(event->kind, "recovered") == 0) {
         sg_text_add(out, "it recovered");
         if (classes > 1)

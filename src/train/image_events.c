@@ -114,7 +114,7 @@ const sg_image_event *sg_image_events_evaluation(sg_image_events *events, uint64
     if (score->only_class >= 0 && classes > 1 && score->images > 1) {
         if (constant->happened)
             return NULL;
-        constant->value = score->loss;
+        constant->value = score->only_class;
         if (!dull[0])
             return record(constant, step, "", "every test image is taken for class %d",
                           score->only_class);
@@ -144,6 +144,8 @@ static json_t *event_json(const sg_image_event *event, int kind)
         json_object_set_new(object, "layer", json_string(event->layer));
     if (kind == SG_EVENT_NOT_FINITE)
         json_object_set_new(object, "pass", json_string(event->backward ? "backward" : "forward"));
+    else if (kind == SG_EVENT_CONSTANT)
+        json_object_set_new(object, "class", json_integer((json_int_t)event->value));
     else
         json_object_set_new(object, "value", sg_json_number(event->value));
     json_object_set_new(object, "text", json_string(event->text));
@@ -185,7 +187,8 @@ void sg_image_events_read(sg_image_events *events, const json_t *array)
             sg_image_event *event = &events->events[k];
             if (strcmp(json_string_value(kind), kind_names[k]) != 0)
                 continue;
-            const json_t *value = json_object_get(object, "value");
+            const json_t *value =
+                json_object_get(object, k == SG_EVENT_CONSTANT ? "class" : "value");
             const json_t *pass = json_object_get(object, "pass");
             event->happened = true;
             event->step = (uint64_t)json_integer_value(json_object_get(object, "step"));

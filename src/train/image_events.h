@@ -20,7 +20,7 @@ typedef struct sg_image_event {
     uint64_t step;
     char layer[160]; /* "" for the last kind */
     bool backward;   /* SG_EVENT_NOT_FINITE: in the backward pass */
-    double value;    /* std of the layer's output, or the test loss */
+    double value;    /* std of the layer's output, the test loss, or the class */
     char text[400];  /* the whole as a sentence */
 } sg_image_event;
 
