@@ -172,6 +172,61 @@ static void threads_change_rounding_only(void **state)
     free(images);
 }
 
+/* Two 3 x 3 convolutions on `isa`, wide enough for Winograd's algorithm, the second with a
+ * residual. */
+static sg_net *open_residual(sg_isa isa, const char *kernel)
+{
+    sg_net_config config = small(4, 16);
+    config.threads = 2;
+    config.isa = isa;
+    sg_net *graph;
+    sg_conv_options conv = {.out = 24, .kernel = 3, .stride = 1, .pad = 1, .bias = true};
+    assert_ok(sg_net_create(&graph, &config, NULL));
+    sg_net_node x = sg_net_conv(graph, sg_net_input(graph), "a", &conv);
+    x = sg_net_act(graph, x, "b", SG_ACT_RELU);
+    sg_net_node y = sg_net_add(graph, sg_net_conv(graph, x, "c", &conv), x, "d");
+    y = sg_net_global_average(graph, sg_net_act(graph, y, "e", SG_ACT_RELU), "f");
+    assert_ok(sg_net_compile(graph, sg_net_linear(graph, y, "g", 10, true)));
+    assert_ok(sg_net_init(graph, &(sg_init_config){.kind = SG_INIT_FAN_IN}));
+    assert_true(!kernel || strstr(sg_net_kernel(graph, 1), kernel));
+    return graph;
+}
+
+static double difference(const float *a, const float *b, size_t count)
+{
+    double apart = 0, size = 0;
+    for (size_t i = 0; i < count; i++) {
+        apart += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
+        size += (double)b[i] * (double)b[i];
+    }
+    return sqrt(apart / size);
+}
+
+/* oneDNN has Winograd's algorithm for blocks of 16 only, so blocks of 8 are the direct one. */
+static void winograd_and_direct_agree(void **state)
+{
+    (void)state;
+    if (sg_isa_resolve(SG_ISA_AUTO) != SG_ISA_AVX512)
+        skip();
+    sg_net_config config = small(4, 16);
+    float *images = random_images(&config);
+    sg_net *fast = open_residual(SG_ISA_AVX512, "c: jit_wino_4x3");
+    sg_net *direct = open_residual(SG_ISA_AVX2, "c: jit:");
+    double sums[2] = {0};
+    train_step(fast, images, 0, &sums[0]);
+    train_step(fast, images, 0, &sums[1]);
+    train_step(direct, images, 0, NULL);
+    assert_true(sums[0] == sums[1]);
+    for (size_t i = 0; i < sg_params_count(sg_net_params(fast)); i++) {
+        const sg_span *a = sg_params_at(sg_net_params(fast), i);
+        const sg_span *b = sg_params_at(sg_net_params(direct), i);
+        assert_true(difference(a->gradient, b->gradient, a->count) < 1e-5);
+    }
+    sg_net_destroy(fast);
+    sg_net_destroy(direct);
+    free(images);
+}
+
 /* A loss that goes down shows that gradients and parameters are those of one network. */
 static void an_optimizer_and_a_scaler_train_it(void **state)
 {
@@ -578,6 +633,7 @@ int main(void)
         cmocka_unit_test(model_convolutions_have_fast_kernels),
         cmocka_unit_test(a_step_repeats_bit_for_bit),
         cmocka_unit_test(threads_change_rounding_only),
+        cmocka_unit_test(winograd_and_direct_agree),
         cmocka_unit_test(an_optimizer_and_a_scaler_train_it),
         cmocka_unit_test(calibration_gives_unit_outputs),
         cmocka_unit_test(starts_have_the_spread_they_promise),

@@ -100,7 +100,7 @@ static void forward_row(const pass *p, size_t n, size_t block, const float *scal
                           .residual = read_row(p, p->residual, n, block, r),
                           .scale = scale,
                           .shift = shift,
-                          .keep = p->op->keep[n],
+                          .keep = p->op->keep ? p->op->keep[n] : 1,
                           .y = write_row(p, p->y, n, block, y),
                           .sum = p->pooled ? sum : NULL};
     p->rows->forward(&row, p->pixels, p->op->act);
@@ -432,6 +432,15 @@ sg_status sg_epilogue_forward(sg_net *graph, const sg_step *step)
     else
         sg_dnn_run(graph->dnn, (size_t)p.shape.n, group_forward, &p);
     return SG_OK;
+}
+
+void sg_finish_conv(sg_net *graph, const sg_op *op)
+{
+    pass p = {.op = op, .rows = graph->rows};
+    set_shape(&p, op->out);
+    p.residual = sg_at(graph, op->residual);
+    p.z = p.y = sg_at(graph, op->y);
+    sg_dnn_run(graph->dnn, (size_t)p.shape.n * p.blocks, bare_forward, &p);
 }
 
 static void open_gradient(pass *p, const sg_net *graph, const sg_step *step)

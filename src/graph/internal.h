@@ -120,6 +120,7 @@ typedef struct sg_op {
     sg_dnn_conv *conv;
     bool own_weights; /* its weight gradient by sg_depthwise_weights, oneDNN having only a slow one
                        */
+    bool finish; /* residual and activation by a pass of ours over y, the kernel taking neither */
     sg_dnn_pool *pool;
     sg_moments moments; /* of y, by sg_net_observe */
     double between;     /* the deviation of the images' means, likewise */
@@ -234,6 +235,9 @@ sg_step_function sg_conv_forward, sg_conv_backward, sg_linear_forward, sg_linear
 
 /* The gradient of a depthwise convolution's weight, and of its bias when it has one. */
 void sg_depthwise_weights(sg_net *graph, const sg_op *op, const float *dz);
+
+/* y = act(y + residual) for a convolution whose kernel leaves that to us. */
+void sg_finish_conv(sg_net *graph, const sg_op *op);
 
 /* The address of a buffer; NULL for SG_NONE. */
 static inline float *sg_at(const sg_net *graph, int buffer)

@@ -111,7 +111,8 @@ static sg_dnn_conv_shape conv_shape(const sg_net *graph, sg_net_node conv, const
         .act = chain && chain->act != SG_NO_NODE ? graph->nodes[chain->act].act : SG_ACT_NONE,
         .training = graph->config.training,
         /* Depthwise products are too thin to gain from bf16. */
-        .bf16 = graph->config.precision != SG_PRECISION_FLOAT && e->conv.groups == 1};
+        .bf16 = graph->config.precision != SG_PRECISION_FLOAT && e->conv.groups == 1,
+        .winograd = true};
 }
 
 /* Whether oneDNN has no fast kernel for that pass. */
@@ -140,6 +141,7 @@ static sg_status lower_conv(sg_net *graph, sg_net_node conv, const sg_chain *cha
                            graph->nodes[conv].name);
     op->weights = conv;
     op->act = shape.act;
+    op->finish = (shape.add || shape.act != SG_ACT_NONE) && !sg_dnn_conv_fuses(op->conv);
     op->own_weights = is_depthwise(&shape) && is_reference(op->conv, 2);
     if (shape.add) {
         op->residual_node = chain->residual;

@@ -50,6 +50,7 @@ typedef struct sg_dnn_conv_shape {
     sg_act act;    /* in the same pass */
     bool training; /* the backward passes are wanted */
     bool bf16;     /* multiply in bf16; sums, tensors and weights stay float */
+    bool winograd; /* allow Winograd's algorithm where it is faster */
 } sg_dnn_conv_shape;
 
 typedef struct sg_dnn_conv sg_dnn_conv;
@@ -64,7 +65,11 @@ size_t sg_dnn_conv_work(const sg_dnn_conv *conv);
 /* The names of the kernels chosen: forward, backward data, backward weights; "" for none. */
 const char *sg_dnn_conv_kernel(const sg_dnn_conv *conv, int pass);
 
-/* y = act(conv(x) + bias + residual); with `bare`, y = conv(x) + bias. */
+/* Whether the forward call adds the residual and applies the activation; where it does not, the
+ * caller does both after it. */
+bool sg_dnn_conv_fuses(const sg_dnn_conv *conv);
+
+/* y = act(conv(x) + bias + residual); with `bare`, or when it does not fuse, y = conv(x) + bias. */
 SG_CHECKED sg_status sg_dnn_conv_forward(sg_dnn_conv *conv, const float *x, const float *weight,
                                          const float *bias, const float *residual, float *y,
                                          void *work, bool bare);

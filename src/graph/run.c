@@ -15,9 +15,12 @@ sg_status sg_conv_forward(sg_net *graph, const sg_step *step)
 {
     const sg_op *op = op_of(graph, step);
     const sg_node_entry *e = &graph->nodes[op->weights];
-    return sg_dnn_conv_forward(op->conv, sg_at(graph, op->x), sg_value_of(graph, e->weight),
-                               sg_value_of(graph, e->bias), sg_at(graph, op->residual),
-                               sg_at(graph, op->y), graph->work, false);
+    sg_status status = sg_dnn_conv_forward(
+        op->conv, sg_at(graph, op->x), sg_value_of(graph, e->weight), sg_value_of(graph, e->bias),
+        sg_at(graph, op->residual), sg_at(graph, op->y), graph->work, false);
+    if (status == SG_OK && op->finish)
+        sg_finish_conv(graph, op);
+    return status;
 }
 
 sg_status sg_conv_backward(sg_net *graph, const sg_step *step)
