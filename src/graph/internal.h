@@ -101,7 +101,10 @@ typedef struct sg_buffer {
     bool pinned;     /* alive for ever: images, logits, dL/dlogits */
 } sg_buffer;
 
-typedef struct sg_op {
+typedef struct sg_op sg_op;
+typedef void sg_weights_function(sg_net *graph, const sg_op *op, const float *dz);
+
+struct sg_op {
     sg_net_node node; /* whose tensor it writes */
     sg_shape in, out;
     int x, y; /* buffers */
@@ -118,13 +121,12 @@ typedef struct sg_op {
     double drop;               /* probability of stochastic depth or dropout */
     float *keep;               /* (N), 1 without stochastic depth; owned */
     sg_dnn_conv *conv;
-    bool own_weights; /* its weight gradient by sg_depthwise_weights, oneDNN having only a slow one
-                       */
+    sg_weights_function *own_weights; /* its weight gradient where oneDNN is slow; or NULL */
     bool finish; /* residual and activation by a pass of ours over y, the kernel taking neither */
     sg_dnn_pool *pool;
     sg_moments moments; /* of y, by sg_net_observe */
     double between;     /* the deviation of the images' means, likewise */
-} sg_op;
+};
 
 typedef struct sg_step sg_step;
 typedef sg_status sg_step_function(sg_net *graph, const sg_step *step);
@@ -233,8 +235,10 @@ sg_step_function sg_conv_forward, sg_conv_backward, sg_linear_forward, sg_linear
     sg_flatten_backward, sg_scale_forward, sg_scale_backward, sg_dropout_forward,
     sg_dropout_backward, sg_epilogue_forward, sg_epilogue_backward, sg_combine_step;
 
-/* The gradient of a depthwise convolution's weight, and of its bias when it has one. */
-void sg_depthwise_weights(sg_net *graph, const sg_op *op, const float *dz);
+/* The gradient of a depthwise convolution's weight, and of its bias when it has one; and of the
+ * weight of a convolution without bias and padded channels. */
+sg_weights_function sg_depthwise_weights, sg_small_weights;
+enum { SG_SMALL_SUM = 512 }; /* products in an element of the second, where it is faster */
 
 /* y = act(y + residual) for a convolution whose kernel leaves that to us. */
 void sg_finish_conv(sg_net *graph, const sg_op *op);

@@ -104,7 +104,7 @@ static sg_dnn_conv_shape conv_shape(const sg_net *graph, sg_net_node conv, const
         .kernel = e->conv.kernel,
         .stride = e->conv.stride,
         .pad = e->conv.pad,
-        .block = graph->rows->lanes,
+        .rows = graph->rows,
         .plain_input = in.layout == SG_LAYOUT_PLAIN,
         .bias = e->bias != SG_NONE,
         .add = chain && chain->add != SG_NO_NODE,
@@ -119,6 +119,14 @@ static sg_dnn_conv_shape conv_shape(const sg_net *graph, sg_net_node conv, const
 static bool is_reference(const sg_dnn_conv *conv, int pass)
 {
     return strstr(sg_dnn_conv_kernel(conv, pass), "ref") != NULL;
+}
+
+/* Sums of few products, on whose edges and reductions oneDNN loses most of its time. */
+static bool is_small(const sg_dnn_conv_shape *s, sg_shape out)
+{
+    int lanes = s->rows->lanes;
+    return s->groups == 1 && !s->plain_input && !s->bias && !s->bf16 && s->kernel <= 3 &&
+           s->in % lanes == 0 && s->out % lanes == 0 && s->batch * out.h * out.w <= SG_SMALL_SUM;
 }
 
 static bool is_depthwise(const sg_dnn_conv_shape *s)
@@ -142,7 +150,10 @@ static sg_status lower_conv(sg_net *graph, sg_net_node conv, const sg_chain *cha
     op->weights = conv;
     op->act = shape.act;
     op->finish = (shape.add || shape.act != SG_ACT_NONE) && !sg_dnn_conv_fuses(op->conv);
-    op->own_weights = is_depthwise(&shape) && is_reference(op->conv, 2);
+    if (is_depthwise(&shape) && shape.training && is_reference(op->conv, 2))
+        op->own_weights = sg_depthwise_weights;
+    else if (is_small(&shape, op->out))
+        op->own_weights = sg_small_weights;
     if (shape.add) {
         op->residual_node = chain->residual;
         op->residual = graph->nodes[chain->residual].value;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "graph/weights.h"
 
 #if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
 #include <omp.h>
@@ -33,6 +34,7 @@ typedef struct operand {
     dnnl_memory_t given;      /* as the caller has it, when that differs */
     dnnl_primitive_t reorder; /* NULL when it does not */
     size_t offset;            /* of the kernel's copy in the work memory */
+    sg_weight_blocks blocks;  /* in place of `reorder` where they fit; rows NULL: they do not */
 } operand;
 
 typedef struct call {
@@ -213,15 +215,42 @@ static dnnl_status_t call_open(const sg_dnn *dnn, call *c, dnnl_primitive_desc_t
     return status;
 }
 
-static dnnl_status_t run_reorder(const sg_dnn *dnn, const operand *o)
+/* Where the blocks of plain weights go in layout `wanted`, if it is a simple one: full blocks of
+ * lanes, inner order (input, output) or (output, input), the taps in order. */
+static sg_weight_blocks blocks_of(const dnnl_memory_desc_t *wanted, const sg_rows *rows)
 {
+    const dnnl_blocking_desc_t *b = &wanted->format_desc.blocking;
+    dnnl_dim_t lanes = rows->lanes,
+               taps = wanted->ndims == 4 ? wanted->dims[2] * wanted->dims[3] : 0;
+    bool fits = wanted->ndims == 4 && wanted->data_type == dnnl_f32 &&
+                wanted->format_kind == dnnl_blocked && wanted->extra.flags == 0 &&
+                b->inner_nblks == 2 && b->inner_blks[0] == lanes && b->inner_blks[1] == lanes &&
+                b->inner_idxs[0] + b->inner_idxs[1] == 1 && wanted->dims[0] % lanes == 0 &&
+                wanted->dims[1] % lanes == 0 && taps <= SG_MAX_TAPS &&
+                b->strides[3] == lanes * lanes && b->strides[2] == wanted->dims[3] * lanes * lanes;
+    return fits ? (sg_weight_blocks){.rows = rows,
+                                     .outputs = (size_t)(wanted->dims[0] / lanes),
+                                     .inputs = (size_t)(wanted->dims[1] / lanes),
+                                     .taps = (int)taps,
+                                     .by_input = b->inner_idxs[0] == 1,
+                                     .to_output = (size_t)b->strides[0],
+                                     .to_input = (size_t)b->strides[1]}
+                : (sg_weight_blocks){0};
+}
+
+static dnnl_status_t run_reorder(sg_dnn *dnn, const operand *o, void *given, void *own)
+{
+    if (o->blocks.rows) {
+        sg_weight_blocks_run(&o->blocks, dnn, given, own, !o->output);
+        return dnnl_success;
+    }
     dnnl_exec_arg_t arguments[2] = {{DNNL_ARG_FROM, o->output ? o->memory : o->given},
                                     {DNNL_ARG_TO, o->output ? o->given : o->memory}};
     return dnnl_primitive_execute(o->reorder, dnn->stream, 2, arguments);
 }
 
 /* `pointers` in the order the operands were added. */
-static sg_status call_run(const sg_dnn *dnn, call *c, void *const *pointers, void *work)
+static sg_status call_run(sg_dnn *dnn, call *c, void *const *pointers, void *work)
 {
     dnnl_exec_arg_t arguments[MAX_OPERANDS + 1];
     dnnl_status_t status = dnnl_success;
@@ -236,7 +265,7 @@ static sg_status call_run(const sg_dnn *dnn, call *c, void *const *pointers, voi
             // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage)
             status = dnnl_memory_set_data_handle(o->given, pointers[i]);
         if (status == dnnl_success && o->reorder && !o->output)
-            status = run_reorder(dnn, o);
+            status = run_reorder(dnn, o, pointers[i], own);
         arguments[i] = (dnnl_exec_arg_t){o->argument, o->memory};
     }
     if (status == dnnl_success && c->scratch) {
@@ -247,7 +276,8 @@ static sg_status call_run(const sg_dnn *dnn, call *c, void *const *pointers, voi
         status = dnnl_primitive_execute(c->primitive, dnn->stream, count, arguments);
     for (int i = 0; i < c->count && status == dnnl_success; i++)
         if (c->operands[i].reorder && c->operands[i].output)
-            status = run_reorder(dnn, &c->operands[i]);
+            status = run_reorder(dnn, &c->operands[i], pointers[i],
+                                 (char *)work + c->operands[i].offset);
     if (status == dnnl_success)
         status = dnnl_stream_wait(dnn->stream);
     return translate(status);
@@ -333,7 +363,7 @@ static dnnl_status_t conv_kinds_of(const sg_dnn_conv *conv, int result, conv_kin
     /* Kernels take a plain image of a few channels as it is; a wider one is blocked first. */
     bool plain = s->plain_input && s->in <= 4;
     dnnl_status_t status = describe_image(&k->x, s->batch, s->in, s->height, s->width, type[0],
-                                          tag_of(plain ? 1 : s->block));
+                                          tag_of(plain ? 1 : s->rows->lanes));
     k->y = conv->y;
     k->y.data_type = type[2];
     return status == dnnl_success ? describe_weights(&k->weight, s, type[1], false) : status;
@@ -346,7 +376,7 @@ static bool is_for_winograd(const sg_dnn_conv_shape *s)
 {
     int tiles = s->batch * ((s->height + 3) / 4) * ((s->width + 3) / 4);
     return s->winograd && s->kernel == 3 && s->stride == 1 && s->pad == 1 && s->groups == 1 &&
-           s->block == 16 && !s->plain_input && !s->bf16 && tiles >= 64;
+           s->rows->lanes == 16 && !s->plain_input && !s->bf16 && tiles >= 64;
 }
 
 static dnnl_status_t describe_pass(const sg_dnn_conv *conv, dnnl_primitive_desc_t *description,
@@ -407,6 +437,21 @@ static dnnl_status_t make_post(const sg_dnn_conv *conv, dnnl_post_ops_t *post)
     return status == dnnl_success ? append_act(*post, conv->shape.act) : status;
 }
 
+/* Adds the weights, or their gradient, and packs them by loops of ours where those fit. */
+static dnnl_status_t add_weights(const sg_dnn_conv *conv, call *c,
+                                 dnnl_primitive_desc_t description, int argument, bool output)
+{
+    dnnl_status_t status = add_operand(conv->dnn, c, description, argument, output, &conv->weight);
+    if (status != dnnl_success)
+        return status;
+    operand *o = &c->operands[c->count - 1];
+    if (o->reorder)
+        o->blocks =
+            blocks_of(dnnl_primitive_desc_query_md(description, dnnl_query_exec_arg_md, argument),
+                      conv->shape.rows);
+    return dnnl_success;
+}
+
 static dnnl_status_t open_forward(sg_dnn_conv *conv, call *c, dnnl_primitive_desc_t description,
                                   bool fused)
 {
@@ -415,7 +460,7 @@ static dnnl_status_t open_forward(sg_dnn_conv *conv, call *c, dnnl_primitive_des
     if (status == dnnl_success)
         status = add_operand(dnn, c, description, DNNL_ARG_SRC, false, &conv->x);
     if (status == dnnl_success)
-        status = add_operand(dnn, c, description, DNNL_ARG_WEIGHTS, false, &conv->weight);
+        status = add_weights(conv, c, description, DNNL_ARG_WEIGHTS, false);
     if (status == dnnl_success)
         status = add_operand(dnn, c, description, DNNL_ARG_DST, true, &conv->y);
     if (status == dnnl_success && conv->shape.bias)
@@ -456,14 +501,14 @@ static dnnl_status_t make_backward(sg_dnn_conv *conv, const_dnnl_primitive_desc_
         status = add_operand(dnn, c, d, DNNL_ARG_DIFF_DST, false, &conv->y);
     if (data) {
         if (status == dnnl_success)
-            status = add_operand(dnn, c, d, DNNL_ARG_WEIGHTS, false, &conv->weight);
+            status = add_weights(conv, c, d, DNNL_ARG_WEIGHTS, false);
         if (status == dnnl_success)
             status = add_operand(dnn, c, d, DNNL_ARG_DIFF_SRC, true, &conv->x);
     } else {
         if (status == dnnl_success)
             status = add_operand(dnn, c, d, DNNL_ARG_SRC, false, &conv->x);
         if (status == dnnl_success)
-            status = add_operand(dnn, c, d, DNNL_ARG_DIFF_WEIGHTS, true, &conv->weight);
+            status = add_weights(conv, c, d, DNNL_ARG_DIFF_WEIGHTS, true);
         if (status == dnnl_success && conv->shape.bias)
             status = add_operand(dnn, c, d, DNNL_ARG_DIFF_BIAS, true, &conv->bias);
     }
@@ -479,9 +524,10 @@ static dnnl_status_t describe_conv(sg_dnn_conv *conv)
     int ow = sg_window_output(s->width, s->kernel, s->stride, s->pad);
     dnnl_dims_t bias = {s->out};
     dnnl_status_t status = describe_image(&conv->x, s->batch, s->in, s->height, s->width, dnnl_f32,
-                                          tag_of(s->plain_input ? 1 : s->block));
+                                          tag_of(s->plain_input ? 1 : s->rows->lanes));
     if (status == dnnl_success)
-        status = describe_image(&conv->y, s->batch, s->out, oh, ow, dnnl_f32, tag_of(s->block));
+        status =
+            describe_image(&conv->y, s->batch, s->out, oh, ow, dnnl_f32, tag_of(s->rows->lanes));
     if (status == dnnl_success)
         status = describe_weights(&conv->weight, s, dnnl_f32, true);
     return status == dnnl_success

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "graph/rows.h"
 #include "stablegrad/graph.h"
 #include "stablegrad/memory.h"
 #include "stablegrad/pool.h"
@@ -43,8 +44,8 @@ typedef struct sg_dnn_conv_shape {
     int batch, in, out, groups; /* channels in and out */
     int height, width;          /* of the input */
     int kernel, stride, pad;
-    int block;        /* of the output, and of the input unless it is plain */
-    bool plain_input; /* (N, C, H, W) */
+    const sg_rows *rows; /* whose lanes are the block of the output, and of the input unless */
+    bool plain_input;    /* it is plain, (N, C, H, W) */
     bool bias;
     bool add;      /* y = act(conv(x) + residual) */
     sg_act act;    /* in the same pass */

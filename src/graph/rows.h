@@ -15,6 +15,7 @@
 #ifndef SG_GRAPH_ROWS_H
 #define SG_GRAPH_ROWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "stablegrad/cpu.h"
@@ -62,7 +63,17 @@ typedef struct sg_row_window {
     int height, width, out_height, out_width, kernel, stride, pad;
 } sg_row_window;
 
-enum { SG_MAX_DEPTHWISE = 7 }; /* the widest window of `depthwise` */
+enum { SG_MAX_DEPTHWISE = 7 };  /* the widest window of `depthwise` */
+enum { SG_MAX_TAPS = 49 };      /* of `pack` and `unpack` */
+enum { SG_MAX_SMALL_TAPS = 9 }; /* of sg_small_weights */
+
+/* A channel block of x and one of dz, of all images. */
+typedef struct sg_row_outer {
+    const float *x, *dz;
+    size_t x_image, dz_image; /* floats from an image to the next */
+    int images;
+    sg_row_window window;
+} sg_row_outer;
 
 typedef struct sg_rows {
     int lanes;
@@ -78,6 +89,14 @@ typedef struct sg_rows {
     /* sums (kernel * kernel, lanes) += sum over the output pixels of x at the window's element
      * times dz: the weight gradient of a depthwise convolution, for one row */
     void (*depthwise)(const float *x, const float *dz, const sg_row_window *w, float *sums);
+    /* Weights of `lanes` outputs and inputs, from plain to a block and back. Plain: a row of (lanes
+     * inputs, taps) for each output, `row` floats apart. Block: (taps, lanes inputs, lanes outputs)
+     * when `by_input`, or else (taps, lanes outputs, lanes inputs). */
+    void (*pack)(const float *plain, size_t row, int taps, bool by_input, float *block);
+    void (*unpack)(const float *block, int taps, bool by_input, float *plain, size_t row);
+    /* block (taps, lanes outputs, lanes inputs) = the weight gradient of a convolution, of one
+     * block of outputs and one of inputs; the sums are float */
+    void (*outer)(const sg_row_outer *p, float *block);
 } sg_rows;
 
 extern const sg_rows sg_rows_generic; /* 16 lanes */

@@ -352,4 +352,7 @@ static void depthwise(const float *x, const float *dz, const sg_row_window *w, f
         }
 }
 
-const sg_rows TABLE = {LANES, stats, forward, backward, apply, combine, dot, depthwise};
+#include "graph/tiles_body.h"
+
+const sg_rows TABLE = {LANES, stats,     forward, backward, apply, combine,
+                       dot,   depthwise, pack,    unpack,   outer};

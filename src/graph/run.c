@@ -30,7 +30,7 @@ sg_status sg_conv_backward(sg_net *graph, const sg_step *step)
     const float *dz = sg_at(graph, step->g.a);
     sg_status status = SG_OK;
     if (op->own_weights)
-        sg_depthwise_weights(graph, op, dz);
+        op->own_weights(graph, op, dz);
     else
         status = sg_dnn_conv_backward_weights(op->conv, sg_at(graph, op->x), dz,
                                               sg_gradient_of(graph, e->weight),
