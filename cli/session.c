@@ -132,11 +132,14 @@ const char *command_text(void)
 
 void wait_passively(void)
 {
-    if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") || !arguments_given ||
+    char program[SG_PATH_SIZE];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") || !arguments_given || length < 1 ||
         setenv("OMP_WAIT_POLICY", "passive", 1) != 0)
         return;
+    program[length] = '\0';
     fflush(NULL);
-    execv("/proc/self/exe", arguments_given); /* when it returns, threads spin: slower, not wrong */
+    execv(program, arguments_given); /* when it returns, threads spin: slower, not wrong */
 }
 
 void format_thousands(uint64_t value, char *text, size_t size)
