@@ -238,7 +238,7 @@ sg_step_function sg_conv_forward, sg_conv_backward, sg_linear_forward, sg_linear
 /* The gradient of a depthwise convolution's weight, and of its bias when it has one; and of the
  * weight of a convolution without bias and padded channels. */
 sg_weights_function sg_depthwise_weights, sg_small_weights;
-enum { SG_SMALL_SUM = 512 }; /* products in an element of the second, where it is faster */
+enum { SG_SMALL_SUM = 128 }; /* products in an element of the second; more are oneDNN's */
 
 /* y = act(y + residual) for a convolution whose kernel leaves that to us. */
 void sg_finish_conv(sg_net *graph, const sg_op *op);
