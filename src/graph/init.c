@@ -199,7 +199,7 @@ sg_status sg_net_calibrate(sg_net *graph, const float *images)
     for (size_t i = 0; i < sg_shape_floats(graph->nodes[0].shape, 1); i++)
         to[i] = images[i];
     sg_status status = SG_OK;
-    int before = sg_dnn_enter(graph->dnn);
+    sg_dnn_before before = sg_dnn_enter(graph->dnn);
     graph->mode = SG_MODE_TRAIN;
     graph->no_drop = graph->no_update = true;
     for (int i = 0; i < graph->forward_count && status == SG_OK; i++) {

@@ -47,7 +47,7 @@ sg_status sg_net_observe(sg_net *graph)
     if (!graph->compiled)
         return SG_ERROR_ORDER;
     sg_status status = SG_OK;
-    int before = sg_dnn_enter(graph->dnn);
+    sg_dnn_before before = sg_dnn_enter(graph->dnn);
     graph->no_update = true;
     for (int i = 0; i < graph->forward_count && status == SG_OK; i++) {
         const sg_step *step = &graph->forward[i];

@@ -18,7 +18,11 @@
 #error "oneDNN with another threading runtime than OpenMP is not supported yet"
 #endif
 
-enum { MAX_OPERANDS = 5 };
+#if SG_HAVE_X86_KERNELS
+#include <xmmintrin.h>
+#endif
+
+enum { MAX_OPERANDS = 5, DENORMALS_ARE_ZERO = 0x40, FLUSH_TO_ZERO = 0x8000 };
 
 struct sg_dnn {
     sg_allocator allocator;
@@ -100,16 +104,33 @@ int sg_dnn_threads(const sg_dnn *dnn)
     return dnn->threads;
 }
 
-int sg_dnn_enter(const sg_dnn *dnn)
+/* The team keeps its threads, and each thread its control word, from one region to the next. */
+static void set_control(int team, unsigned control)
 {
-    int before = omp_get_max_threads();
+#if SG_HAVE_X86_KERNELS
+#pragma omp parallel num_threads(team)
+    _mm_setcsr(control);
+#else
+    (void)team;
+    (void)control;
+#endif
+}
+
+sg_dnn_before sg_dnn_enter(const sg_dnn *dnn)
+{
+    sg_dnn_before before = {.threads = omp_get_max_threads(), .team = dnn->threads};
     omp_set_num_threads(dnn->threads);
+#if SG_HAVE_X86_KERNELS
+    before.control = _mm_getcsr();
+#endif
+    set_control(dnn->threads, before.control | FLUSH_TO_ZERO | DENORMALS_ARE_ZERO);
     return before;
 }
 
-void sg_dnn_leave(int before)
+void sg_dnn_leave(sg_dnn_before before)
 {
-    omp_set_num_threads(before);
+    set_control(before.team, before.control);
+    omp_set_num_threads(before.threads);
 }
 
 void sg_dnn_run(sg_dnn *dnn, size_t units, sg_unit_function *function, void *context)
@@ -564,7 +585,7 @@ sg_status sg_dnn_conv_create(sg_dnn_conv **out, sg_dnn *dnn, const sg_dnn_conv_s
         return SG_ERROR_MEMORY;
     conv->dnn = dnn;
     conv->shape = *shape;
-    int before = sg_dnn_enter(dnn);
+    sg_dnn_before before = sg_dnn_enter(dnn);
     dnnl_status_t status = make_conv(conv);
     sg_dnn_leave(before);
     if (status != dnnl_success) {
@@ -713,7 +734,7 @@ sg_status sg_dnn_pool_create(sg_dnn_pool **out, sg_dnn *dnn, const sg_dnn_pool_s
         return SG_ERROR_MEMORY;
     pool->dnn = dnn;
     pool->shape = *shape;
-    int before = sg_dnn_enter(dnn);
+    sg_dnn_before before = sg_dnn_enter(dnn);
     dnnl_status_t status = make_pool(pool);
     sg_dnn_leave(before);
     if (status != dnnl_success) {

@@ -193,7 +193,7 @@ sg_status sg_dropout_backward(sg_net *graph, const sg_step *step)
 static sg_status run_list(sg_net *graph, const sg_step *steps, int count)
 {
     sg_status status = SG_OK;
-    int before = sg_dnn_enter(graph->dnn);
+    sg_dnn_before before = sg_dnn_enter(graph->dnn);
     for (int i = 0; i < count && status == SG_OK; i++)
         status = steps[i].run(graph, &steps[i]);
     sg_dnn_leave(before);
