@@ -40,7 +40,19 @@ static void check(sg_status status, const sg_net *graph)
     }
 }
 
-static sg_net *open_graph(const row *r)
+/* Whether this processor multiplies bf16. */
+static bool has_bf16(void)
+{
+    sg_net_config config = sg_net_defaults();
+    sg_net *graph;
+    config.precision = SG_PRECISION_BF16;
+    sg_status status = sg_net_create(&graph, &config, NULL);
+    if (status == SG_OK)
+        sg_net_destroy(graph);
+    return status == SG_OK;
+}
+
+static sg_net *open_graph(const row *r, sg_precision precision)
 {
     sg_net_config config = sg_net_defaults();
     sg_model_options options = sg_model_defaults();
@@ -48,6 +60,7 @@ static sg_net *open_graph(const row *r)
     config.batch = r->batch;
     config.height = config.width = r->size;
     config.threads = THREADS;
+    config.precision = precision;
     options.classes = CLASSES;
     options.norm = strcmp(r->norm, "none") == 0 ? SG_NORM_NONE : SG_NORM_BATCH;
     check(sg_net_create(&graph, &config, NULL), NULL);
@@ -69,9 +82,9 @@ static double time_step(sg_net *graph, sg_optim *optim, const float *images, con
 }
 
 /* Images per second; the planned memory in MB. */
-static double measure(const row *r, double *megabytes)
+static double measure(const row *r, sg_precision precision, double *megabytes)
 {
-    sg_net *graph = open_graph(r);
+    sg_net *graph = open_graph(r, precision);
     size_t count = (size_t)r->batch * 3 * (size_t)r->size * (size_t)r->size;
     float *images = malloc(count * sizeof *images);
     int *labels = calloc((size_t)r->batch, sizeof *labels);
@@ -121,20 +134,33 @@ static double peer(const row *r)
     return rate;
 }
 
-static void print_row(const row *r, bool with_peer)
+static void print_rate(const row *r, const char *precision, double ours, double megabytes,
+                       double theirs)
 {
-    double megabytes, ours = measure(r, &megabytes), theirs = with_peer ? peer(r) : NAN;
-    for (int run = 1; run < RUNS && with_peer; run++) {
-        ours = fmax(ours, measure(r, &megabytes));
-        theirs = fmax(theirs, peer(r));
-    }
-    printf("  %-18s %-6s %3d px  x%-3d  %7.1f   %6.0f MB   ", r->model, r->norm, r->size, r->batch,
-           ours, megabytes);
+    printf("  %-18s %-6s %-5s %3d px  x%-3d  %7.1f   %6.0f MB   ", r->model, r->norm, precision,
+           r->size, r->batch, ours, megabytes);
     if (isnan(theirs))
         printf("no peer\n");
     else
         printf("%7.1f   %.2f x\n", theirs, ours / theirs);
     fflush(stdout);
+}
+
+/* In float, and where there is bf16 in that too, against PyTorch's float. */
+static void print_row(const row *r, bool with_peer)
+{
+    bool bf16 = has_bf16();
+    double megabytes, megabytes_bf16 = 0, ours = 0, ours_bf16 = 0, theirs = NAN;
+    for (int run = 0; run < (with_peer ? RUNS : 1); run++) {
+        ours = fmax(ours, measure(r, SG_PRECISION_FLOAT, &megabytes));
+        if (bf16)
+            ours_bf16 = fmax(ours_bf16, measure(r, SG_PRECISION_BF16, &megabytes_bf16));
+        if (with_peer)
+            theirs = fmax(theirs, peer(r));
+    }
+    print_rate(r, "float", ours, megabytes, theirs);
+    if (bf16)
+        print_rate(r, "bf16", ours_bf16, megabytes_bf16, theirs);
 }
 
 static int time_loader(const char *path, int size, int workers)
@@ -174,9 +200,10 @@ int main(int argc, char **argv)
 {
     if (argc == 5 && strcmp(argv[1], "loader") == 0)
         return time_loader(argv[2], atoi(argv[3]), atoi(argv[4]));
-    printf("training step, float, %d threads, %s\n\n", THREADS,
-           sg_isa_name(sg_isa_resolve(SG_ISA_AUTO)));
-    printf("  network            norm   size   batch images/s  activations  PyTorch   ratio\n");
+    printf("training step, %d threads, %s%s\n\n", THREADS, sg_isa_name(sg_isa_resolve(SG_ISA_AUTO)),
+           has_bf16() ? "" : "; no rows in bf16, this processor has no instructions for it");
+    printf("  network            norm   type   size   batch images/s  activations  PyTorch   "
+           "ratio\n");
     if (argc >= 6) {
         row r = {argv[1], argv[2], atoi(argv[3]), atoi(argv[4]), atoi(argv[5])};
         if (r.size < 1 || r.batch < 1 || r.steps < 1 || r.steps > MAX_STEPS) {
