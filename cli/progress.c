@@ -76,7 +76,9 @@ static void append_values(char *line, int width, const progress_value *values, s
     for (size_t i = 0; i < count; i++) {
         const char *name = values[i].name;
         double value = values[i].value;
-        bool fits = values[i].look == PROGRESS_POWER ? append(line, width, "  %s %.1e", name, value)
+        bool fits = !isfinite(value) ? append(line, width, "  %s not finite", name)
+                    : values[i].look == PROGRESS_POWER
+                        ? append(line, width, "  %s %.1e", name, value)
                     : values[i].look == PROGRESS_SHARE
                         ? append(line, width, "  %s %.1f %%", name, 100 * value)
                         : append(line, width, value < 100 ? "  %s %.2f" : "  %s %.0f", name, value);
