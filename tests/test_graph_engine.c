@@ -519,6 +519,32 @@ static void bf16_is_refused_where_the_processor_has_none(void **state)
     assert_null(graph);
 }
 
+/* 1e-20 times 1e-20 is a denormal number: zero inside the engine, and itself outside, before and
+ * after. */
+static void denormal_numbers_are_zero_inside_only(void **state)
+{
+    (void)state;
+    sg_net_config config = small(1, 4);
+    sg_net *graph;
+    assert_ok(sg_net_create(&graph, &config, NULL));
+    sg_net_node x = sg_net_flatten(graph, sg_net_input(graph), "flat");
+    assert_ok(sg_net_compile(graph, sg_net_linear(graph, x, "fc", 8, false)));
+    const sg_span *weight = sg_params_at(sg_net_params(graph), 0);
+    float images[3 * 4 * 4];
+    for (size_t i = 0; i < weight->count; i++)
+        ((float *)weight->value)[i] = 1e-20f;
+    for (size_t i = 0; i < 3 * 4 * 4; i++)
+        images[i] = 1e-20f;
+    volatile float small_number = 1e-20f;
+    assert_true(small_number * small_number > 0);
+    assert_ok(sg_net_forward(graph, images, SG_MODE_EVAL, 0));
+#if SG_HAVE_X86_KERNELS
+    assert_true(sg_net_logits(graph)[0] == 0);
+#endif
+    assert_true(small_number * small_number > 0);
+    sg_net_destroy(graph);
+}
+
 /* Loss and gradients of a network with one set of weights and images, in a precision. */
 static float *gradients_in(sg_precision precision, const char *model, sg_norm norm, size_t *count,
                            double *loss)
@@ -642,6 +668,7 @@ int main(void)
         cmocka_unit_test(dropping_keeps_the_mean),
         cmocka_unit_test(the_loss_counts_hits_and_part_of_a_batch),
         cmocka_unit_test(mistakes_are_refused_with_a_message),
+        cmocka_unit_test(denormal_numbers_are_zero_inside_only),
         cmocka_unit_test(bf16_is_refused_where_the_processor_has_none),
         cmocka_unit_test(bf16_agrees_with_float_to_its_rounding),
         cmocka_unit_test(every_allocation_may_fail),
