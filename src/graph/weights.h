@@ -1,7 +1,7 @@
 /* Weights between PyTorch's order (O, I, K, K) and the blocks that kernels read.
  *
- * oneDNN's own reorders of a training step's weights run at 5 GB/s here; these at the speed of
- * memory. */
+ * oneDNN's own reorders of a training step's weights ran at 5 GB/s and took a seventh of its
+ * primitives' time. */
 #ifndef SG_GRAPH_WEIGHTS_H
 #define SG_GRAPH_WEIGHTS_H
 
