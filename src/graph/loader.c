@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/random.h"
 #include "graph/dataset.h"
 
@@ -278,13 +278,6 @@ static int compact(const sg_loader *loader, slot *s, int count)
     return kept;
 }
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 sg_status sg_loader_next(sg_loader *loader, sg_batch *batch)
 {
     *batch = (sg_batch){0};
@@ -300,10 +293,10 @@ sg_status sg_loader_next(sg_loader *loader, sg_batch *batch)
     }
     slot *s = &loader->ring[loader->taken % ((size_t)loader->config.ahead + 1)];
     if (s->left > 0) {
-        double began = seconds();
+        double began = sg_seconds();
         while (s->left > 0)
             pthread_cond_wait(&loader->done, &loader->lock);
-        batch->waited = seconds() - began;
+        batch->waited = sg_seconds() - began;
     }
     int count = images_in(loader, loader->taken++);
     pthread_mutex_unlock(&loader->lock);

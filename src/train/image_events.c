@@ -45,12 +45,17 @@ static const sg_image_event *forward_left(sg_image_event *event, const sg_net *n
                   layer);
 }
 
+const char *sg_first_bad_gradient(const sg_scale_report *scale)
+{
+    for (size_t b = scale->block_count; b > 0; b--)
+        if (!scale->blocks[b - 1].finite)
+            return scale->blocks[b - 1].name;
+    return "the output";
+}
+
 static const sg_image_event *backward_left(sg_image_event *event, const sg_image_step *step)
 {
-    const char *layer = "";
-    for (size_t b = step->scale->block_count; b > 0 && !layer[0]; b--)
-        if (!step->scale->blocks[b - 1].finite)
-            layer = step->scale->blocks[b - 1].name;
+    const char *layer = sg_first_bad_gradient(step->scale);
     event->backward = true;
     event->value = NAN;
     return record(event, step->step, layer,

@@ -41,7 +41,11 @@ const sg_image_event *sg_image_events_evaluation(sg_image_events *events, uint64
                                                  const sg_image_score *score, int classes,
                                                  const char *dull);
 
-/* That layer, of a network that was just observed. */
+/* The first block, from the output down, whose gradient is not finite; "the output" when it is the
+ * signal itself. */
+const char *sg_first_bad_gradient(const sg_scale_report *scale);
+
+/* The layer from which on outputs do not depend on the image, of a network just observed, or "". */
 const char *sg_first_dull_layer(const sg_net *net);
 
 /* As an array of objects in the order of their steps, and back; what cannot be read is left out. */

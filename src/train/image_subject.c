@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "graph/state.h"
 #include "train/image_events.h"
@@ -50,13 +50,6 @@ static void destroy(sg_subject *subject)
     sg_image_trainer_destroy(s->trainer);
     sg_release(&allocator, s->layers);
     sg_release(&allocator, s);
-}
-
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* ---- A step ------------------------------------------------------------------------------- */
@@ -127,12 +120,12 @@ static sg_status step(sg_subject *subject, sg_step_metrics *metrics, sg_step_inf
     double observe_from = exploded ? INFINITY : sg_exploded_loss(sg_net_classes(net));
     if (number == 1 || number == subject->steps || (every > 0 && number % every == 0))
         observe_from = -INFINITY;
-    double began = seconds_now();
+    double began = sg_seconds();
     sg_image_step result;
     sg_status status = sg_image_trainer_step(s->trainer, observe_from, &result, message);
     if (status != SG_OK)
         return status;
-    double seconds = seconds_now() - began;
+    double seconds = sg_seconds() - began;
     add(&s->line, &result, seconds);
     add(&s->total, &result, seconds);
     if (result.observed)
@@ -184,14 +177,8 @@ static void trouble(const sg_subject *subject, const sg_step_metrics *metrics, c
         snprintf(text, size, "the output of %s is not finite", s->layers[first].name);
         return;
     }
-    const char *layer = "the output";
-    for (size_t b = metrics->scale->block_count; b > 0; b--)
-        if (!metrics->scale->blocks[b - 1].finite) {
-            layer = metrics->scale->blocks[b - 1].name;
-            break;
-        }
-    snprintf(text, size, "the gradient of %s is not finite (the loss is %.1e)", layer,
-             metrics->loss);
+    snprintf(text, size, "the gradient of %s is not finite (the loss is %.1e)",
+             sg_first_bad_gradient(metrics->scale), metrics->loss);
 }
 
 /* ---- Files -------------------------------------------------------------------------------- */
@@ -280,10 +267,7 @@ static sg_status write_task(const sg_subject *subject, char **text)
     sg_status status = sg_task_write(task, &written);
     if (status != SG_OK)
         return status;
-    size_t size = strlen(written) + 1;
-    *text = sg_allocate(&subject->allocator, size, 1);
-    if (*text)
-        memcpy(*text, written, size);
+    *text = sg_copy_text(&subject->allocator, written);
     sg_release(&task->allocator, written);
     return *text ? SG_OK : SG_ERROR_MEMORY;
 }

@@ -132,10 +132,7 @@ static sg_status write_problem(const sg_subject *subject, char **text)
     sg_status status = sg_problem_write(problem, &written);
     if (status != SG_OK)
         return status;
-    size_t size = strlen(written) + 1;
-    *text = sg_allocate(&subject->allocator, size, 1);
-    if (*text)
-        memcpy(*text, written, size);
+    *text = sg_copy_text(&subject->allocator, written);
     sg_release(&problem->allocator, written);
     return *text ? SG_OK : SG_ERROR_MEMORY;
 }

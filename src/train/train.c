@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "train/record.h"
@@ -28,16 +29,9 @@ typedef struct run {
     char started[32];
 } run;
 
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static double seconds_trained(const run *r)
 {
-    return r->seconds_before + seconds_now() - r->began;
+    return r->seconds_before + sg_seconds() - r->began;
 }
 
 __attribute__((format(printf, 2, 3))) static void tell(const run *r, const char *format, ...)
@@ -259,7 +253,7 @@ static sg_status finish(run *r)
             status = r->subject->type->finish(r->subject, r->config->folder, r->message);
     }
     r->result->steps = r->progress.step;
-    r->result->seconds = seconds_now() - r->began;
+    r->result->seconds = sg_seconds() - r->began;
     if (status != SG_OK)
         return status;
     char reason[SG_MESSAGE_SIZE];
@@ -302,7 +296,7 @@ static sg_status start(run *r)
         status = write_problem(r);
     if (status == SG_OK)
         status = sg_metrics_open(&r->metrics, config->folder, r->progress.step, r->message);
-    r->began = seconds_now();
+    r->began = sg_seconds();
     r->good_step = r->progress.step;
     r->result->first_step = r->progress.step;
     return status == SG_OK ? write_record(r, "running", "") : status;
