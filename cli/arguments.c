@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pinn/diagnostic.h"
+#include "text/diagnostic.h"
 
 #define ROW(name, kind, value, help)                                                               \
     {                                                                                              \
@@ -72,11 +72,11 @@ bool accepts(const cli_command *command, const char *name)
 static void complain_about_option(const cli_command *command, const char *name, size_t length)
 {
     complain("'%s' has no option '--%.*s'", command->name, (int)length, name);
-    sg_nearest nearest;
-    sg_nearest_begin(&nearest, name, length);
+    sgi_nearest nearest;
+    sgi_nearest_begin(&nearest, name, length);
     for (size_t i = 0; i < option_count; i++)
         if (accepts(command, options[i].name))
-            sg_nearest_offer(&nearest, options[i].name);
+            sgi_nearest_offer(&nearest, options[i].name);
     if (nearest.best[0])
         fprintf(stderr, "did you mean '--%s'?  ", nearest.best);
     fprintf(stderr, "see: stablegrad %s --help\n", command->name);

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "pinn/diagnostic.h"
 #include "report/report.h"
+#include "text/diagnostic.h"
 #include "training.h"
 
 enum { MOST_VARIANTS = 8, MOST_SEEDS = 99 };
@@ -47,13 +47,13 @@ typedef struct comparison {
 
 static const variant *find_variant(const work_kind *kind, const char *name, size_t length)
 {
-    sg_nearest nearest;
-    sg_nearest_begin(&nearest, name, length);
+    sgi_nearest nearest;
+    sgi_nearest_begin(&nearest, name, length);
     for (size_t i = 0; i < kind->variant_count; i++) {
         const char *known = kind->variants[i].name;
         if (strlen(known) == length && strncmp(known, name, length) == 0)
             return &kind->variants[i];
-        sg_nearest_offer(&nearest, known);
+        sgi_nearest_offer(&nearest, known);
     }
     complain("there is no variant '%.*s'", (int)length, name);
     if (nearest.best[0])
@@ -102,7 +102,7 @@ static int train_variant(comparison *c, size_t v, int64_t k)
 {
     char name[64], folder[SG_PATH_SIZE], seed[64];
     int code;
-    sg_message message;
+    sgi_message message;
     const char *sets[MOST_VARIANT_SETS + 1] = {NULL};
     size_t count = c->variants[v]->set_count;
     memcpy(sets, c->variants[v]->sets, count * sizeof *sets);
@@ -112,9 +112,9 @@ static int train_variant(comparison *c, size_t v, int64_t k)
     work w;
     if (!open_work(&w, c->arguments, c->problem_path, sets, count, &code))
         return code;
-    sg_status status = sg_run_path(folder, c->folder, name);
+    sg_status status = sgi_run_path(folder, c->folder, name);
     if (status == SG_OK)
-        status = sg_run_create_at(folder, &message);
+        status = sgi_run_create_at(folder, &message);
     if (status != SG_OK) {
         complain("%s", message.text);
         close_work(&w);
@@ -130,7 +130,7 @@ static int train_variant(comparison *c, size_t v, int64_t k)
     return code;
 }
 
-static sg_status write_index(const comparison *c, const char *name, sg_message *message)
+static sg_status write_index(const comparison *c, const char *name, sgi_message *message)
 {
     json_t *object = json_object(), *variants = json_array();
     for (size_t v = 0; v < c->variant_count; v++) {
@@ -147,7 +147,7 @@ static sg_status write_index(const comparison *c, const char *name, sg_message *
     }
     json_object_set_new(object, "name", json_string(name));
     json_object_set_new(object, "variants", variants);
-    return sg_json_write(c->folder, "compare.json", object, message);
+    return sgi_json_write(c->folder, "compare.json", object, message);
 }
 
 /* ---- The table ---------------------------------------------------------------------------- */
@@ -155,12 +155,12 @@ static sg_status write_index(const comparison *c, const char *name, sg_message *
 /* How a row shows its numbers: "%.2e", or a share as "%.2f %%". */
 typedef struct look {
     const char *title;
-    size_t offset; /* of the statistic in sg_report_variant */
+    size_t offset; /* of the statistic in sgi_report_variant */
     int digits;    /* after the point; < 0: a power of ten with that many */
     bool share, ratio;
 } look;
 
-static const sg_statistic *statistic(const sg_report_summary *summary, size_t v, const look *row)
+static const sgi_statistic *statistic(const sgi_report_summary *summary, size_t v, const look *row)
 {
     return (const void *)((const char *)&summary->variants[v] + row->offset);
 }
@@ -175,7 +175,7 @@ static void format_cell(const look *row, double value, char *text, size_t size)
         snprintf(text, size, "%.*f", row->digits, value);
 }
 
-static void print_cell(const sg_statistic *s, const look *row)
+static void print_cell(const sgi_statistic *s, const look *row)
 {
     char text[64] = "-";
     if (s->count > 0 && isfinite(s->mean)) {
@@ -191,7 +191,7 @@ static void print_cell(const sg_statistic *s, const look *row)
     printf("  %-16s", text);
 }
 
-static void print_row(const sg_report_summary *summary, const look *row)
+static void print_row(const sgi_report_summary *summary, const look *row)
 {
     bool any = false;
     for (size_t v = 0; v < summary->count; v++)
@@ -213,7 +213,7 @@ static void print_row(const sg_report_summary *summary, const look *row)
 
 #define ROW(title, member, digits, share, ratio)                                                   \
     {                                                                                              \
-        title, offsetof(sg_report_variant, member), digits, share, ratio                           \
+        title, offsetof(sgi_report_variant, member), digits, share, ratio                          \
     }
 
 static const look problem_rows[] = {
@@ -235,10 +235,10 @@ static const look image_rows[] = {
     ROW("seconds", seconds, 1, false, false),
 };
 
-static void print_sooner(const sg_report_summary *summary)
+static void print_sooner(const sgi_report_summary *summary)
 {
     for (size_t v = 1; v < summary->count; v++) {
-        const sg_report_variant *it = &summary->variants[v], *base = &summary->variants[0];
+        const sgi_report_variant *it = &summary->variants[v], *base = &summary->variants[0];
         if (it->reached.count < it->runs || !(it->reached.mean > 0))
             continue;
         if (summary->images)
@@ -254,10 +254,10 @@ static void print_sooner(const sg_report_summary *summary)
 static void print_table(const comparison *c)
 {
     char message[SG_MESSAGE_SIZE];
-    sg_report_summary summary;
-    if (sg_report_summarise(&summary, c->folder, NULL, message, sizeof message) != SG_OK) {
+    sgi_report_summary summary;
+    if (sgi_report_summarise(&summary, c->folder, NULL, message, sizeof message) != SG_OK) {
         complain("%s", message);
-        sg_report_summary_release(&summary);
+        sgi_report_summary_release(&summary);
         return;
     }
     printf("\n%-18s", "");
@@ -274,7 +274,7 @@ static void print_table(const comparison *c)
         printf("\nguessing: %.2f %%\n\nreport  %s/report.html\n", 100 * summary.chance, c->folder);
     else
         printf("\n\nreport  %s/report.html\nnext    stablegrad new my-problem.yaml\n", c->folder);
-    sg_report_summary_release(&summary);
+    sgi_report_summary_release(&summary);
 }
 
 /* ---- The command -------------------------------------------------------------------------- */
@@ -283,7 +283,7 @@ static void print_table(const comparison *c)
 static int prepare(comparison *c, char *name, size_t size)
 {
     int code;
-    sg_message message;
+    sgi_message message;
     work w;
     const char *list = c->arguments->variants;
     find_problem(c->arguments->operands[0], c->problem_path);
@@ -298,9 +298,9 @@ static int prepare(comparison *c, char *name, size_t size)
     sg_status status;
     if (c->arguments->out) {
         snprintf(c->folder, sizeof c->folder, "%s", c->arguments->out);
-        status = sg_run_create_at(c->folder, &message);
+        status = sgi_run_create_at(c->folder, &message);
     } else {
-        status = sg_run_create(c->folder, "runs", name, &message);
+        status = sgi_run_create(c->folder, "runs", name, &message);
     }
     if (status != SG_OK)
         complain("%s", message.text);
@@ -311,7 +311,7 @@ static int compare(comparison *c)
 {
     char name[256];
     int code = prepare(c, name, sizeof name), worst = EXIT_DONE;
-    sg_message message;
+    sgi_message message;
     /* A variant that fails numerically is a result; only an interruption ends the comparison. */
     if (code != EXIT_DONE)
         return code;

@@ -1,8 +1,8 @@
 /* stablegrad eval RUN: values at points or on a grid, as CSV on the output or in a file. */
 #include <string.h>
 
-#include "base/csv.h"
 #include "commands.h"
+#include "files/csv.h"
 #include "solution.h"
 #include "solution_files.h"
 #include "work.h"
@@ -45,8 +45,8 @@ int run_eval(const cli_arguments *arguments)
     if (code == EXIT_DONE && arguments->out) {
         code = write_solution(&s, arguments->out);
     } else if (code == EXIT_DONE) {
-        sg_status status = sg_csv_emit(to_output, stdout, s.column_count, s.names,
-                                       (const double *const *)s.columns, s.places.count);
+        sg_status status = sgi_csv_emit(to_output, stdout, s.column_count, s.names,
+                                        (const double *const *)s.columns, s.places.count);
         if (status != SG_OK || fflush(stdout) != 0) {
             complain("the output could not be written");
             code = EXIT_RUN_FAILED;

@@ -16,7 +16,7 @@ static int not_hidden(const struct dirent *entry)
 /* A file that cannot be read, or not by this build, is not listed. */
 static bool open_shipped(work *w, const char *path)
 {
-    sg_diagnostic diagnostic;
+    sgi_diagnostic diagnostic;
     *w = (work){is_image_task(path) ? image_work : &problem_work, NULL};
     return w->kind && w->kind->open(&w->file, path, NULL, 0, &diagnostic) == SG_OK;
 }
@@ -27,7 +27,7 @@ static void tell_problem(const char *folder, const char *file, bool json)
     char path[SG_PATH_SIZE], name[256];
     work w;
     const char *dot = strrchr(file, '.');
-    if (!dot || strcmp(dot, ".yaml") != 0 || sg_run_path(path, folder, file) != SG_OK)
+    if (!dot || strcmp(dot, ".yaml") != 0 || sgi_run_path(path, folder, file) != SG_OK)
         return;
     snprintf(name, sizeof name, "%.*s", (int)(dot - file), file);
     if (!open_shipped(&w, path))
@@ -57,12 +57,12 @@ static const char *text_of(const json_t *object, const char *key)
 static void tell_run(const char *entry, bool json)
 {
     char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
-    if (sg_run_path(folder, "runs", entry) != SG_OK)
+    if (sgi_run_path(folder, "runs", entry) != SG_OK)
         return;
     json_t *record = NULL, *index = NULL;
-    if (sg_run_path(path, folder, "run.json") == SG_OK)
+    if (sgi_run_path(path, folder, "run.json") == SG_OK)
         record = json_load_file(path, 0, NULL);
-    if (sg_run_path(path, folder, "compare.json") == SG_OK)
+    if (sgi_run_path(path, folder, "compare.json") == SG_OK)
         index = json_load_file(path, 0, NULL);
     const char *state = record ? text_of(record, "status") : "comparison";
     if ((record || index) && json) {

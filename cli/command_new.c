@@ -3,8 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "commands.h"
+#include "files/file.h"
 
 static const char problem[] =
     "# The heat equation on a rod: u_t = k u_xx, ends kept at zero, one sine wave at the start.\n"
@@ -86,7 +86,7 @@ int run_new(const cli_arguments *arguments)
         return EXIT_BAD_INPUT;
     }
     char message[512];
-    if (sg_file_write(path, start, strlen(start), NULL, message, sizeof message) != SG_OK) {
+    if (sgi_file_write(path, start, strlen(start), NULL, message, sizeof message) != SG_OK) {
         complain("%s", message);
         return EXIT_RUN_FAILED;
     }

@@ -26,12 +26,12 @@ static bool find_run(const cli_arguments *arguments, char folder[SG_PATH_SIZE])
     }
     char path[SG_PATH_SIZE];
     int code;
-    sg_message message;
+    sgi_message message;
     find_problem(operand, path);
     work w;
     if (!open_work(&w, arguments, path, NULL, 0, &code))
         return false;
-    sg_status status = sg_run_newest(folder, "runs", w.kind->name(w.file), &message);
+    sg_status status = sgi_run_newest(folder, "runs", w.kind->name(w.file), &message);
     if (status != SG_OK)
         complain("%s", message.text);
     close_work(&w);
@@ -43,7 +43,7 @@ static bool is_complete(const char *folder, const work *w)
 {
     char path[SG_PATH_SIZE];
     json_t *record = NULL;
-    if (sg_run_path(path, folder, "run.json") == SG_OK)
+    if (sgi_run_path(path, folder, "run.json") == SG_OK)
         record = json_load_file(path, 0, NULL);
     int64_t done = json_integer_value(json_object_get(record, "steps_done"));
     int64_t steps = w->kind->steps(w->file, record);
@@ -62,7 +62,7 @@ static int resume_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
     char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
     int code = EXIT_BAD_INPUT;
     work w;
-    if (!find_run(arguments, folder) || sg_run_path(path, folder, "problem.yaml") != SG_OK)
+    if (!find_run(arguments, folder) || sgi_run_path(path, folder, "problem.yaml") != SG_OK)
         return EXIT_BAD_INPUT;
     if (!open_work(&w, arguments, path, NULL, 0, &code))
         return code;
@@ -81,7 +81,7 @@ static int new_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
 {
     char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
     int code;
-    sg_message message;
+    sgi_message message;
     work w;
     find_problem(arguments->operands[0], path);
     if (!open_work(&w, arguments, path, NULL, 0, &code))
@@ -89,16 +89,16 @@ static int new_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
     sg_status status;
     if (arguments->out) {
         snprintf(folder, sizeof folder, "%s", arguments->out);
-        status = sg_run_create_at(folder, &message);
+        status = sgi_run_create_at(folder, &message);
     } else {
-        status = sg_run_create(folder, "runs", w.kind->name(w.file), &message);
+        status = sgi_run_create(folder, "runs", w.kind->name(w.file), &message);
     }
     if (status != SG_OK) {
         complain("%s", message.text);
         close_work(&w);
         return exit_code_of(status);
     }
-    sg_train_result result;
+    sgi_train_result result;
     training t = {arguments, &w, pool, isa, folder, false, true, "train", "train"};
     code = train_and_tell(&t, &result);
     bool reported = code != EXIT_DONE && rmdir(folder) == 0 ? false : write_report(folder);

@@ -4,9 +4,9 @@
 #include "arguments.h"
 #include "commands.h"
 #include "generate.h"
-#include "pinn/diagnostic.h"
 #include "session.h"
 #include "stablegrad/version.h"
+#include "text/diagnostic.h"
 
 const cli_command commands[] = {
     {"train", "FILE", 1, 1, "set threads seed out resume isa quiet json",
@@ -54,11 +54,11 @@ int run_help(const cli_arguments *arguments)
 
 static int complain_about_command(const char *name)
 {
-    sg_nearest nearest;
+    sgi_nearest nearest;
     complain("there is no command '%s'", name);
-    sg_nearest_begin(&nearest, name, strlen(name));
+    sgi_nearest_begin(&nearest, name, strlen(name));
     for (size_t i = 0; i < command_count; i++)
-        sg_nearest_offer(&nearest, commands[i].name);
+        sgi_nearest_offer(&nearest, commands[i].name);
     if (nearest.best[0])
         fprintf(stderr, "did you mean '%s'?  ", nearest.best);
     fprintf(stderr, "see: stablegrad --help\n");

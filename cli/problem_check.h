@@ -6,9 +6,9 @@
 #include "train/trainer.h"
 
 /* Tells everything; returns an exit code. */
-int check_problem(sg_problem *problem, const cli_arguments *arguments);
+int check_problem(sgi_problem *problem, const cli_arguments *arguments);
 
 /* "burgers3d  4 x 96 tanh, 30,723 parameters, 3,072 points per step, channels u u_t ...". */
-void print_problem(const sg_problem *problem, const sg_trainer *trainer);
+void print_problem(const sgi_problem *problem, const sgi_trainer *trainer);
 
 #endif

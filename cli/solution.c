@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/csv.h"
-#include "base/npz.h"
+#include "files/csv.h"
+#include "files/npz.h"
 #include "train/checkpoint.h"
 #include "work.h"
 
@@ -38,8 +38,8 @@ int find_files(const cli_arguments *arguments, char problem[SG_PATH_SIZE],
         return EXIT_DONE;
     }
     const char *file = arguments->best ? "best.safetensors" : "last.safetensors";
-    if (sg_run_path(weights, operand, file) != SG_OK ||
-        sg_run_path(problem, operand, "problem.yaml") != SG_OK) {
+    if (sgi_run_path(weights, operand, file) != SG_OK ||
+        sgi_run_path(problem, operand, "problem.yaml") != SG_OK) {
         complain("the path %s is too long", operand);
         return EXIT_BAD_INPUT;
     }
@@ -50,19 +50,19 @@ int find_files(const cli_arguments *arguments, char problem[SG_PATH_SIZE],
 
 static int open_network(solution *s, const char *weights)
 {
-    sg_arena storage;
+    sgi_arena storage;
     sg_jet_network_config config;
-    sg_message message;
-    sg_arena_init(&storage, &s->problem->allocator);
-    sg_status status = sg_problem_network(s->problem, &storage, &config);
+    sgi_message message;
+    sgi_arena_init(&storage, &s->problem->allocator);
+    sg_status status = sgi_problem_network(s->problem, &storage, &config);
     if (status == SG_OK)
         status = sg_jet_network_create(&s->network, &config, NULL);
-    sg_arena_clear(&storage);
+    sgi_arena_clear(&storage);
     if (status != SG_OK) {
         complain("the network cannot be made: %s", sg_status_text(status));
         return EXIT_RUN_FAILED;
     }
-    status = sg_weights_load(weights, s->network, NULL, &message);
+    status = sgi_weights_load(weights, s->network, NULL, &message);
     if (status != SG_OK) {
         complain("%s", message.text);
         return EXIT_BAD_INPUT;
@@ -110,21 +110,21 @@ static bool add_list(solution *s, const char *list)
 
 static int choose_quantities(solution *s)
 {
-    const sg_names *names = &s->problem->names;
-    sg_diagnostic diagnostic;
+    const sgi_names *names = &s->problem->names;
+    sgi_diagnostic diagnostic;
     if (s->arguments->fields && !add_list(s, s->arguments->fields))
         return EXIT_BAD_INPUT;
     for (int f = 0; f < names->field_count && !s->arguments->fields; f++)
         if (!add_text(s, names->fields[f], strlen(names->fields[f])))
             return EXIT_RUN_FAILED;
     memset(&diagnostic, 0, sizeof diagnostic);
-    sg_status status = sg_problem_quantities(s->problem, (const char *const *)s->texts,
-                                             s->text_count, &s->quantities, &diagnostic);
+    sg_status status = sgi_problem_quantities(s->problem, (const char *const *)s->texts,
+                                              s->text_count, &s->quantities, &diagnostic);
     if (status == SG_OK)
         return EXIT_DONE;
     if (diagnostic.message[0]) {
         char text[2048];
-        sg_diagnostic_format(&diagnostic, text, sizeof text);
+        sgi_diagnostic_format(&diagnostic, text, sizeof text);
         fputs(text, stderr);
     } else {
         complain("%s", sg_status_text(status));
@@ -164,15 +164,15 @@ static int choose_grid(solution *s)
     if (s->arguments->grid) {
         if (!read_grid(s->arguments->grid, s->problem->names.coordinate_count, sizes))
             return EXIT_BAD_INPUT;
-        if (sg_grid_make(s->problem, sizes, &s->grid) != SG_OK) {
+        if (sgi_box_grid_make(s->problem, sizes, &s->grid) != SG_OK) {
             complain("--grid %s has too many points", s->arguments->grid);
             return EXIT_BAD_INPUT;
         }
     } else {
-        sg_grid whole = sg_grid_of_problem(s->problem);
-        s->grid = sg_grid_thinned(&whole, DEFAULT_GRID_POINTS);
+        sgi_box_grid whole = sgi_box_grid_of_problem(s->problem);
+        s->grid = sgi_box_grid_thinned(&whole, DEFAULT_GRID_POINTS);
     }
-    s->places = (sg_places){&s->grid, NULL, s->grid.total};
+    s->places = (sgi_places){&s->grid, NULL, s->grid.total};
     return EXIT_DONE;
 }
 
@@ -186,9 +186,9 @@ static int wrong_shape(const solution *s, size_t columns)
 static int read_points_csv(solution *s)
 {
     char message[SG_MESSAGE_SIZE];
-    sg_csv csv;
+    sgi_csv csv;
     sg_status status =
-        sg_csv_read(s->arguments->points, FILE_LIMIT, NULL, &csv, message, sizeof message);
+        sgi_csv_read(s->arguments->points, FILE_LIMIT, NULL, &csv, message, sizeof message);
     int code = exit_code_of(status);
     if (status != SG_OK) {
         complain("%s", message);
@@ -199,19 +199,19 @@ static int read_points_csv(solution *s)
         s->points = malloc(bytes ? bytes : 1);
         if (s->points)
             memcpy(s->points, csv.values, bytes);
-        s->places = (sg_places){NULL, s->points, csv.rows};
+        s->places = (sgi_places){NULL, s->points, csv.rows};
         code = s->points ? EXIT_DONE : EXIT_RUN_FAILED;
     }
-    sg_csv_release(&csv);
+    sgi_csv_release(&csv);
     return code;
 }
 
 static int read_points_npz(solution *s)
 {
     char message[SG_MESSAGE_SIZE];
-    sg_arrays arrays;
+    sgi_arrays arrays;
     sg_status status =
-        sg_npz_read(s->arguments->points, FILE_LIMIT, NULL, &arrays, message, sizeof message);
+        sgi_npz_read(s->arguments->points, FILE_LIMIT, NULL, &arrays, message, sizeof message);
     int code = exit_code_of(status);
     if (status != SG_OK) {
         complain("%s", message);
@@ -220,14 +220,14 @@ static int read_points_npz(solution *s)
         code = wrong_shape(s, arrays.count && arrays.items[0].rank == 2 ? arrays.items[0].shape[1]
                                                                         : 1);
     } else {
-        const sg_array *array = &arrays.items[0];
+        const sgi_array *array = &arrays.items[0];
         s->points = malloc(array->count ? array->count * sizeof(double) : 1);
         if (s->points)
             memcpy(s->points, array->values, array->count * sizeof(double));
-        s->places = (sg_places){NULL, s->points, array->shape[0]};
+        s->places = (sgi_places){NULL, s->points, array->shape[0]};
         code = s->points ? EXIT_DONE : EXIT_RUN_FAILED;
     }
-    sg_arrays_release(&arrays);
+    sgi_arrays_release(&arrays);
     return code;
 }
 
@@ -269,17 +269,17 @@ static bool fill_coordinates(solution *s)
         for (size_t i = 0; i < s->places.count; i++) {
             double point[SG_MOST_COORDINATES];
             if (s->places.grid)
-                sg_grid_points(&s->grid, i, 1, point);
+                sgi_box_grid_points(&s->grid, i, 1, point);
             s->columns[c][i] = s->places.grid ? point[c] : s->points[i * width + c];
         }
     }
     return true;
 }
 
-static int evaluate_set(solution *s, const sg_point_set *set, size_t first)
+static int evaluate_set(solution *s, const sgi_point_set *set, size_t first)
 {
-    sg_status status = sg_quantities_evaluate(s->problem, set, s->network, &s->places,
-                                              s->columns + first, s->pool, NULL);
+    sg_status status = sgi_quantities_evaluate(s->problem, set, s->network, &s->places,
+                                               s->columns + first, s->pool, NULL);
     if (status != SG_OK)
         complain("evaluation failed: %s", sg_status_text(status));
     return exit_code_of(status);
@@ -287,7 +287,7 @@ static int evaluate_set(solution *s, const sg_point_set *set, size_t first)
 
 static int evaluate(solution *s)
 {
-    const sg_point_set *domain = &s->problem->sets[0];
+    const sgi_point_set *domain = &s->problem->sets[0];
     if (!fill_coordinates(s))
         return EXIT_RUN_FAILED;
     size_t first = s->column_count;
@@ -346,8 +346,8 @@ void close_solution(solution *s)
     for (size_t k = 0; k < s->text_count; k++)
         free(s->texts[k]);
     free(s->points);
-    sg_point_set_release(&s->quantities);
+    sgi_point_set_release(&s->quantities);
     sg_jet_network_destroy(s->network);
-    sg_problem_destroy(s->problem);
+    sgi_problem_destroy(s->problem);
     sg_pool_destroy(s->pool);
 }

@@ -11,14 +11,14 @@ enum { MOST_COLUMNS = 128 };
 typedef struct solution {
     const cli_arguments *arguments;
     sg_pool *pool;
-    sg_problem *problem;
+    sgi_problem *problem;
     sg_jet_network *network;
     char *texts[MOST_COLUMNS]; /* the quantities as typed, and the names of their columns */
     size_t text_count;
-    sg_point_set quantities;
-    sg_grid grid;
+    sgi_point_set quantities;
+    sgi_box_grid grid;
     double *points; /* (count, coordinates) when they came from a file */
-    sg_places places;
+    sgi_places places;
     double *columns[MOST_COLUMNS]; /* coordinates, then the quantities: (places.count) each */
     const char *names[MOST_COLUMNS];
     size_t column_count;

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "base/csv.h"
-#include "base/npz.h"
-#include "report/vti.h"
+#include "files/csv.h"
+#include "files/npz.h"
+#include "files/vti.h"
 
 static bool ends_in(const char *path, const char *ending)
 {
@@ -27,7 +27,7 @@ static size_t coordinates_of(const solution *s)
 }
 
 /* On a grid: axes, then arrays over them. At points: one column each. */
-static sg_status add_arrays(sg_npz *npz, const solution *s, char *message, size_t size)
+static sg_status add_arrays(sgi_npz *npz, const solution *s, char *message, size_t size)
 {
     size_t coordinates = coordinates_of(s), rank = s->places.grid ? coordinates : 1;
     const size_t *shape = s->places.grid ? s->grid.sizes : &s->places.count;
@@ -40,11 +40,11 @@ static sg_status add_arrays(sg_npz *npz, const solution *s, char *message, size_
                 stride *= s->grid.sizes[c];
             for (size_t i = 0; i < n; i++)
                 s->columns[k][i] = s->columns[k][i * stride];
-            status =
-                sg_npz_add(npz, s->names[k], SG_ARRAY_FLOAT64, 1, &n, s->columns[k], message, size);
+            status = sgi_npz_add(npz, s->names[k], SG_ARRAY_FLOAT64, 1, &n, s->columns[k], message,
+                                 size);
         } else {
-            status = sg_npz_add(npz, s->names[k], SG_ARRAY_FLOAT64, rank, shape, s->columns[k],
-                                message, size);
+            status = sgi_npz_add(npz, s->names[k], SG_ARRAY_FLOAT64, rank, shape, s->columns[k],
+                                 message, size);
         }
     }
     return status;
@@ -52,22 +52,22 @@ static sg_status add_arrays(sg_npz *npz, const solution *s, char *message, size_
 
 static sg_status write_npz(const solution *s, const char *path, char *message, size_t size)
 {
-    sg_npz *npz;
-    sg_status status = sg_npz_create(&npz, path, NULL, message, size);
+    sgi_npz *npz;
+    sg_status status = sgi_npz_create(&npz, path, NULL, message, size);
     if (status != SG_OK)
         return status;
     status = add_arrays(npz, s, message, size);
     if (status == SG_OK)
-        return sg_npz_commit(npz, message, size);
-    sg_npz_abandon(npz);
+        return sgi_npz_commit(npz, message, size);
+    sgi_npz_abandon(npz);
     return status;
 }
 
 static sg_status write_vti(const solution *s, const char *path, char *message, size_t size)
 {
     size_t coordinates = coordinates_of(s);
-    sg_vti_grid grid = {.rank = coordinates};
-    sg_vti_field fields[MOST_COLUMNS];
+    sgi_vti_grid grid = {.rank = coordinates};
+    sgi_vti_field fields[MOST_COLUMNS];
     if (!s->places.grid) {
         snprintf(message, size, "%s: image data needs a grid, not points", path);
         return SG_ERROR_ARGUMENT;
@@ -84,8 +84,8 @@ static sg_status write_vti(const solution *s, const char *path, char *message, s
     }
     size_t count = s->column_count - coordinates;
     for (size_t k = 0; k < count; k++)
-        fields[k] = (sg_vti_field){s->names[coordinates + k], s->columns[coordinates + k]};
-    return sg_vti_write(path, &grid, fields, count, NULL, message, size);
+        fields[k] = (sgi_vti_field){s->names[coordinates + k], s->columns[coordinates + k]};
+    return sgi_vti_write(path, &grid, fields, count, NULL, message, size);
 }
 
 int write_solution(const solution *s, const char *path)
@@ -99,8 +99,8 @@ int write_solution(const solution *s, const char *path)
     else if (ends_in(path, ".vti"))
         status = write_vti(s, path, message, sizeof message);
     else
-        status = sg_csv_write(path, s->column_count, s->names, (const double *const *)s->columns,
-                              s->places.count, NULL, message, sizeof message);
+        status = sgi_csv_write(path, s->column_count, s->names, (const double *const *)s->columns,
+                               s->places.count, NULL, message, sizeof message);
     if (status != SG_OK)
         complain("%s", message[0] ? message : sg_status_text(status));
     return exit_code_of(status);

@@ -30,9 +30,9 @@ static void print_json(json_t *object)
 }
 
 /* The loss of images lies between 0.1 and 10 unless it explodes. */
-static void show_images(narrator *t, const sg_step_metrics *step)
+static void show_images(narrator *t, const sgi_step_metrics *step)
 {
-    const sg_image_metrics *images = step->images;
+    const sgi_image_metrics *images = step->images;
     bool usual = step->loss >= 0.1 && step->loss < 1000;
     t->values[0].look = usual ? PROGRESS_PLAIN_NUMBER : PROGRESS_POWER;
     t->values[1] = (progress_value){"epoch", images->epoch, PROGRESS_PLAIN_NUMBER};
@@ -41,7 +41,7 @@ static void show_images(narrator *t, const sg_step_metrics *step)
     t->value_count = t->evaluated ? 4 : 3;
 }
 
-static void on_step(void *context, const sg_step_metrics *step)
+static void on_step(void *context, const sgi_step_metrics *step)
 {
     narrator *t = context;
     t->values[0] = (progress_value){"loss", step->loss, PROGRESS_POWER};
@@ -54,7 +54,7 @@ static void on_step(void *context, const sg_step_metrics *step)
     progress_update(&t->line, (int64_t)step->step, t->values, t->value_count);
 }
 
-static void on_evaluation(void *context, const sg_evaluation_metrics *evaluation)
+static void on_evaluation(void *context, const sgi_evaluation_metrics *evaluation)
 {
     narrator *t = context;
     t->top1 = evaluation->top1;
@@ -65,15 +65,15 @@ static void on_evaluation(void *context, const sg_evaluation_metrics *evaluation
     json_object_set_new(object, "event", json_string("evaluation"));
     json_object_set_new(object, "variant", json_string(t->line.label));
     json_object_set_new(object, "step", json_integer((json_int_t)evaluation->step));
-    json_object_set_new(object, "seconds", sg_json_number(evaluation->seconds));
-    json_object_set_new(object, "validation_loss", sg_json_number(evaluation->loss));
+    json_object_set_new(object, "seconds", sgi_json_number(evaluation->seconds));
+    json_object_set_new(object, "validation_loss", sgi_json_number(evaluation->loss));
     if (evaluation->error_count > 0)
         json_object_set_new(
             object, "relative_l2",
-            sg_json_number(evaluation->errors[evaluation->error_count - 1].relative_l2));
+            sgi_json_number(evaluation->errors[evaluation->error_count - 1].relative_l2));
     if (evaluation->images > 0) {
-        json_object_set_new(object, "top1", sg_json_number(evaluation->top1));
-        json_object_set_new(object, "top5", sg_json_number(evaluation->top5));
+        json_object_set_new(object, "top1", sgi_json_number(evaluation->top1));
+        json_object_set_new(object, "top5", sgi_json_number(evaluation->top5));
     }
     print_json(object);
 }
@@ -92,7 +92,7 @@ static void on_note(void *context, const char *sentence)
 bool write_report(const char *folder)
 {
     char message[SG_MESSAGE_SIZE];
-    if (sg_report_write(folder, NULL, message, sizeof message) == SG_OK)
+    if (sgi_report_write(folder, NULL, message, sizeof message) == SG_OK)
         return true;
     complain("no report: %s", message);
     return false;
@@ -104,15 +104,15 @@ static int64_t start_of(const training *t)
 {
     char path[SG_PATH_SIZE];
     json_t *record = NULL;
-    if (t->resume && sg_run_path(path, t->folder, "run.json") == SG_OK)
+    if (t->resume && sgi_run_path(path, t->folder, "run.json") == SG_OK)
         record = json_load_file(path, 0, NULL);
     int64_t steps = json_integer_value(json_object_get(record, "steps_done"));
     json_decref(record);
     return steps;
 }
 
-static int tell_end(const training *t, const narrator *teller, const sg_train_result *result,
-                    const sg_message *message)
+static int tell_end(const training *t, const narrator *teller, const sgi_train_result *result,
+                    const sgi_message *message)
 {
     if (teller->json) {
         static const char *const ends[] = {"complete", "interrupted", "failed"};
@@ -121,14 +121,15 @@ static int tell_end(const training *t, const narrator *teller, const sg_train_re
         json_object_set_new(object, "variant", json_string(teller->line.label));
         json_object_set_new(object, "folder", json_string(t->folder));
         json_object_set_new(object, "step", json_integer((json_int_t)result->steps));
-        json_object_set_new(object, "seconds", sg_json_number(result->seconds));
+        json_object_set_new(object, "seconds", sgi_json_number(result->seconds));
         if (result->evaluated)
-            json_object_set_new(object, "validation_loss", sg_json_number(result->validation_loss));
+            json_object_set_new(object, "validation_loss",
+                                sgi_json_number(result->validation_loss));
         if (result->has_error)
-            json_object_set_new(object, "relative_l2", sg_json_number(result->relative_l2));
+            json_object_set_new(object, "relative_l2", sgi_json_number(result->relative_l2));
         if (result->images > 0) {
-            json_object_set_new(object, "top1", sg_json_number(result->top1));
-            json_object_set_new(object, "top5", sg_json_number(result->top5));
+            json_object_set_new(object, "top1", sgi_json_number(result->top1));
+            json_object_set_new(object, "top5", sgi_json_number(result->top5));
         }
         print_json(object);
     }
@@ -144,13 +145,13 @@ static int tell_end(const training *t, const narrator *teller, const sg_train_re
     return EXIT_DONE;
 }
 
-int train_and_tell(const training *t, sg_train_result *result)
+int train_and_tell(const training *t, sgi_train_result *result)
 {
     const work *w = t->work;
     char label[64];
-    sg_message message = {""};
-    sg_train_result own;
-    sg_subject *subject;
+    sgi_message message = {""};
+    sgi_train_result own;
+    sgi_subject *subject;
     narrator teller = {.json = t->arguments->json};
     result = result ? result : &own;
     w->kind->method(w->file, label, sizeof label);
@@ -165,17 +166,17 @@ int train_and_tell(const training *t, sg_train_result *result)
     }
     progress_begin(&teller.line, stdout, t->arguments->quiet || t->arguments->json, t->shown,
                    start_of(t), (int64_t)subject->steps);
-    sg_train_config config = {.subject = subject,
-                              .folder = t->folder,
-                              .resume = t->resume,
-                              .variant = t->variant,
-                              .label = label,
-                              .command = command_text(),
-                              .threads = sg_pool_threads(t->pool),
-                              .events = {&teller, on_step, on_evaluation, on_note},
-                              .stop = &stop_requested};
-    status = sg_train(&config, result, &message, NULL);
-    sg_subject_destroy(subject);
+    sgi_train_config config = {.subject = subject,
+                               .folder = t->folder,
+                               .resume = t->resume,
+                               .variant = t->variant,
+                               .label = label,
+                               .command = command_text(),
+                               .threads = sg_pool_threads(t->pool),
+                               .events = {&teller, on_step, on_evaluation, on_note},
+                               .stop = &stop_requested};
+    status = sgi_train(&config, result, &message, NULL);
+    sgi_subject_destroy(subject);
     if (status != SG_OK) {
         if (teller.line.drawn)
             fputc('\n', stdout);

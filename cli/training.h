@@ -17,7 +17,7 @@ typedef struct training {
 } training;
 
 /* Trains; trouble and the end are told. Returns an exit code; `result` may be NULL. */
-int train_and_tell(const training *t, sg_train_result *result);
+int train_and_tell(const training *t, sgi_train_result *result);
 
 /* report.html of a run of its own. Failing is told, not fatal. */
 bool write_report(const char *folder);

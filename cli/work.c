@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/memory.h"
-#include "pinn/yaml.h"
+#include "files/file.h"
 #include "task/recognise.h"
+#include "text/yaml.h"
 
 enum { MOST_MORE = 8 };
 
@@ -15,11 +15,11 @@ bool is_image_task(const char *path)
 {
     char *text;
     size_t size;
-    if (sg_file_read(path, SG_YAML_MOST_BYTES, NULL, &text, &size, NULL, 0) != SG_OK)
+    if (sgi_file_read(path, SG_YAML_MOST_BYTES, NULL, &text, &size, NULL, 0) != SG_OK)
         return false;
-    bool images = sg_task_recognise(text, size, NULL);
-    sg_allocator heap = sg_allocator_or_heap(NULL);
-    sg_release(&heap, text);
+    bool images = sgi_task_recognise(text, size, NULL);
+    sg_allocator heap = sgi_allocator_or_heap(NULL);
+    sgi_release(&heap, text);
     return images;
 }
 
@@ -44,7 +44,7 @@ bool open_work(work *w, const cli_arguments *arguments, const char *path, const 
 {
     const char *sets[MOST_SETS + MOST_MORE + 1];
     char seed[64];
-    sg_diagnostic diagnostic;
+    sgi_diagnostic diagnostic;
     memset(&diagnostic, 0, sizeof diagnostic);
     size_t n = list_sets(arguments, more, count, seed, sets);
     *w = (work){&problem_work, NULL};
@@ -66,7 +66,7 @@ bool open_work(work *w, const cli_arguments *arguments, const char *path, const 
         return true;
     if (diagnostic.message[0]) {
         char text[2048];
-        sg_diagnostic_format(&diagnostic, text, sizeof text);
+        sgi_diagnostic_format(&diagnostic, text, sizeof text);
         fputs(text, stderr);
     } else {
         complain("%s: %s", path, sg_status_text(status));

@@ -18,11 +18,11 @@ typedef struct variant {
 typedef struct work_kind {
     /* Reads a file; *file is what the other functions take. A mistake is told by the diagnostic. */
     sg_status (*open)(void **file, const char *path, const char *const *sets, size_t count,
-                      sg_diagnostic *diagnostic);
+                      sgi_diagnostic *diagnostic);
     void (*close)(void *file);
     const char *(*name)(const void *file);
     const char *(*title)(const void *file);
-    const sg_training_settings *(*training)(const void *file);
+    const sgi_training_settings *(*training)(const void *file);
 
     /* Steps of the whole run, given the run.json of one that is there. */
     int64_t (*steps)(const void *file, const json_t *record);
@@ -30,16 +30,16 @@ typedef struct work_kind {
     /* "AdamW + StableGrad (output)": what is compared, in few words. */
     void (*method)(const void *file, char *text, size_t size);
 
-    sg_status (*subject)(sg_subject **subject, void *file, sg_pool *pool, sg_isa isa,
-                         sg_message *message);
+    sg_status (*subject)(sgi_subject **subject, void *file, sg_pool *pool, sg_isa isa,
+                         sgi_message *message);
 
     /* What will be trained, once, before the progress line. */
-    void (*heading)(const void *file, const sg_subject *subject);
+    void (*heading)(const void *file, const sgi_subject *subject);
 
     /* Files of the run that this room writes; failing is told, not fatal. */
     void (*after)(const void *file, const char *folder);
 
-    void (*result)(const sg_train_result *result);
+    void (*result)(const sgi_train_result *result);
 
     /* The whole of `stablegrad check`. */
     int (*check)(void *file, const cli_arguments *arguments);

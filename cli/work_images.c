@@ -10,22 +10,22 @@
 enum { TIMED_STEPS = 3 };
 
 static sg_status open_task(void **file, const char *path, const char *const *sets, size_t count,
-                           sg_diagnostic *diagnostic)
+                           sgi_diagnostic *diagnostic)
 {
-    sg_task *task;
-    sg_status status = sg_task_load(&task, path, sets, count, NULL, diagnostic);
+    sgi_task *task;
+    sg_status status = sgi_task_load(&task, path, sets, count, NULL, diagnostic);
     *file = task;
     return status;
 }
 
 static void close_task(void *file)
 {
-    sg_task_destroy(file);
+    sgi_task_destroy(file);
 }
 
-static const sg_task_settings *own(const void *file)
+static const sgi_task_settings *own(const void *file)
 {
-    return &((const sg_task *)file)->settings;
+    return &((const sgi_task *)file)->settings;
 }
 
 static const char *name(const void *file)
@@ -38,7 +38,7 @@ static const char *title(const void *file)
     return own(file)->title;
 }
 
-static const sg_training_settings *training(const void *file)
+static const sgi_training_settings *training(const void *file)
 {
     return &own(file)->training;
 }
@@ -59,20 +59,20 @@ static void describe_method(const void *file, char *text, size_t size)
     snprintf(text, size, "%s%s", norms[own(file)->network.norm], methods[training(file)->method]);
 }
 
-static sg_status subject(sg_subject **out, void *file, sg_pool *pool, sg_isa isa,
-                         sg_message *message)
+static sg_status subject(sgi_subject **out, void *file, sg_pool *pool, sg_isa isa,
+                         sgi_message *message)
 {
-    return sg_image_subject_create(out, file, pool, isa, NULL, message);
+    return sgi_image_subject_create(out, file, pool, isa, NULL, message);
 }
 
-static void heading(const void *file, const sg_subject *trained)
+static void heading(const void *file, const sgi_subject *trained)
 {
-    const sg_task_settings *settings = own(file);
-    const sg_image_trainer *trainer = sg_image_subject_trainer(trained);
-    sg_image_data data = sg_image_trainer_data(trainer);
+    const sgi_task_settings *settings = own(file);
+    const sgi_image_trainer *trainer = sgi_image_subject_trainer(trained);
+    sgi_image_data data = sgi_image_trainer_data(trainer);
     char network[128], parameters[32], train[32], test[32], all[32];
-    sg_describe_model(&settings->network, network, sizeof network);
-    format_thousands(sg_net_information(sg_image_trainer_network(trainer)).parameters, parameters,
+    sgi_describe_model(&settings->network, network, sizeof network);
+    format_thousands(sg_net_information(sgi_image_trainer_network(trainer)).parameters, parameters,
                      sizeof parameters);
     format_thousands(data.train_images, train, sizeof train);
     format_thousands(data.test_images, test, sizeof test);
@@ -81,7 +81,7 @@ static void heading(const void *file, const sg_subject *trained)
     printf("%s + %s images of %d classes, %" PRId64 " px; %s steps of %" PRId64 " images, %" PRIu64
            " an epoch\n",
            train, test, data.classes, settings->data.size, all, settings->batch,
-           sg_image_trainer_per_epoch(trainer));
+           sgi_image_trainer_per_epoch(trainer));
 }
 
 static void no_files(const void *file, const char *folder)
@@ -90,7 +90,7 @@ static void no_files(const void *file, const char *folder)
     (void)folder;
 }
 
-static void print_result(const sg_train_result *result)
+static void print_result(const sgi_train_result *result)
 {
     if (!result->evaluated)
         return;
@@ -110,14 +110,14 @@ typedef struct trial {
     double smallest;      /* and the smallest */
 } trial;
 
-static sg_status try_steps(sg_image_trainer *trainer, trial *t, sg_message *message)
+static sg_status try_steps(sgi_image_trainer *trainer, trial *t, sgi_message *message)
 {
-    const sg_net *net = sg_image_trainer_network(trainer);
+    const sg_net *net = sgi_image_trainer_network(trainer);
     *t = (trial){.seconds = INFINITY, .smallest = INFINITY};
     for (int i = 0; i <= TIMED_STEPS; i++) {
-        sg_image_step step;
+        sgi_image_step step;
         double began = seconds_now();
-        sg_status status = sg_image_trainer_step(trainer, i ? INFINITY : 0, &step, message);
+        sg_status status = sgi_image_trainer_step(trainer, i ? INFINITY : 0, &step, message);
         if (status != SG_OK)
             return status;
         if (i > 0) {
@@ -135,40 +135,40 @@ static sg_status try_steps(sg_image_trainer *trainer, trial *t, sg_message *mess
     return SG_OK;
 }
 
-static void print_trial(const sg_subject *trained, const trial *t, int threads)
+static void print_trial(const sgi_subject *trained, const trial *t, int threads)
 {
-    const sg_image_trainer *trainer = sg_image_subject_trainer(trained);
-    sg_net_info info = sg_net_information(sg_image_trainer_network(trainer));
-    const sg_net_config *config = sg_net_configuration(sg_image_trainer_network(trainer));
+    const sgi_image_trainer *trainer = sgi_image_subject_trainer(trained);
+    sg_net_info info = sg_net_information(sgi_image_trainer_network(trainer));
+    const sg_net_config *config = sg_net_configuration(sgi_image_trainer_network(trainer));
     char total[32];
     format_duration(t->seconds * (double)trained->steps, total, sizeof total);
     printf(
         "\nmemory         %.0f MB activations, %.0f MB weights, gradients and optimizer, %.0f MB "
         "work\n",
         1e-6 * (double)info.activation_bytes,
-        1e-6 * (double)sg_image_trainer_parameter_bytes(trainer), 1e-6 * (double)info.work_bytes);
+        1e-6 * (double)sgi_image_trainer_parameter_bytes(trainer), 1e-6 * (double)info.work_bytes);
     printf("time per step  %.3g s on %d threads, %.1f images/s%s\n", t->seconds, threads,
            config->batch / t->seconds, t->waited > 0.1 * t->seconds ? ", waiting for images" : "");
     printf("whole run      about %s for %" PRIu64 " steps, without evaluation\n", total,
            trained->steps);
     printf("start          loss %.4g (guessing: %.4g), layer outputs of std %.1e to %.1e\n",
-           t->loss, log(sg_net_classes(sg_image_trainer_network(trainer))), t->smallest,
+           t->loss, log(sg_net_classes(sgi_image_trainer_network(trainer))), t->smallest,
            t->largest);
 }
 
-static void print_json_trial(const sg_subject *trained, const trial *t)
+static void print_json_trial(const sgi_subject *trained, const trial *t)
 {
-    const sg_image_trainer *trainer = sg_image_subject_trainer(trained);
-    sg_net_info info = sg_net_information(sg_image_trainer_network(trainer));
+    const sgi_image_trainer *trainer = sgi_image_subject_trainer(trained);
+    sg_net_info info = sg_net_information(sgi_image_trainer_network(trainer));
     json_t *object = json_object();
     json_object_set_new(object, "name", json_string(trained->name));
     json_object_set_new(object, "parameters", json_integer((json_int_t)info.parameters));
     json_object_set_new(object, "activation_bytes",
                         json_integer((json_int_t)info.activation_bytes));
-    json_object_set_new(object, "seconds_per_step", sg_json_number(t->seconds));
-    json_object_set_new(object, "loss", sg_json_number(t->loss));
-    json_object_set_new(object, "largest_std", sg_json_number(t->largest));
-    json_object_set_new(object, "smallest_std", sg_json_number(t->smallest));
+    json_object_set_new(object, "seconds_per_step", sgi_json_number(t->seconds));
+    json_object_set_new(object, "loss", sgi_json_number(t->loss));
+    json_object_set_new(object, "largest_std", sgi_json_number(t->largest));
+    json_object_set_new(object, "smallest_std", sgi_json_number(t->smallest));
     json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
     fputc('\n', stdout);
     json_decref(object);
@@ -176,8 +176,8 @@ static void print_json_trial(const sg_subject *trained, const trial *t)
 
 static int check(void *file, const cli_arguments *arguments)
 {
-    sg_message message = {""};
-    sg_subject *trained = NULL;
+    sgi_message message = {""};
+    sgi_subject *trained = NULL;
     trial t;
     sg_pool *pool = open_pool(arguments);
     if (!pool)
@@ -187,7 +187,7 @@ static int check(void *file, const cli_arguments *arguments)
         if (!arguments->json)
             heading(file, trained);
         fflush(stdout);
-        status = try_steps(sg_image_subject_trainer(trained), &t, &message);
+        status = try_steps(sgi_image_subject_trainer(trained), &t, &message);
     }
     if (status != SG_OK)
         complain("%s", message.text);
@@ -195,14 +195,14 @@ static int check(void *file, const cli_arguments *arguments)
         print_json_trial(trained, &t);
     else
         print_trial(trained, &t, sg_pool_threads(pool));
-    sg_subject_destroy(trained);
+    sgi_subject_destroy(trained);
     sg_pool_destroy(pool);
     return status == SG_ERROR_IO ? EXIT_BAD_INPUT : exit_code_of(status);
 }
 
 /* ---- eval --------------------------------------------------------------------------------- */
 
-static void print_score(const sg_image_score *score, bool json)
+static void print_score(const sgi_image_score *score, bool json)
 {
     if (!json) {
         printf("test images  %" PRIu64 "\ntop-1        %.2f %%\ntop-5        %.2f %%\nloss         "
@@ -212,9 +212,9 @@ static void print_score(const sg_image_score *score, bool json)
     }
     json_t *object = json_object();
     json_object_set_new(object, "images", json_integer((json_int_t)score->images));
-    json_object_set_new(object, "top1", sg_json_number(score->top1));
-    json_object_set_new(object, "top5", sg_json_number(score->top5));
-    json_object_set_new(object, "loss", sg_json_number(score->loss));
+    json_object_set_new(object, "top1", sgi_json_number(score->top1));
+    json_object_set_new(object, "top5", sgi_json_number(score->top5));
+    json_object_set_new(object, "loss", sgi_json_number(score->loss));
     json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
     fputc('\n', stdout);
     json_decref(object);
@@ -222,26 +222,26 @@ static void print_score(const sg_image_score *score, bool json)
 
 static int eval(void *file, const char *weights, const cli_arguments *arguments)
 {
-    sg_message message = {""};
-    sg_image_trainer *trainer = NULL;
-    sg_image_score score;
+    sgi_message message = {""};
+    sgi_image_trainer *trainer = NULL;
+    sgi_image_score score;
     sg_pool *pool = open_pool(arguments);
     if (!pool)
         return EXIT_RUN_FAILED;
-    sg_status status = sg_image_trainer_create(&trainer, file, pool, SG_ISA_AUTO, NULL, &message);
+    sg_status status = sgi_image_trainer_create(&trainer, file, pool, SG_ISA_AUTO, NULL, &message);
     if (status == SG_OK) {
-        sg_net *net = sg_image_trainer_network(trainer);
+        sg_net *net = sgi_image_trainer_network(trainer);
         status = sg_net_load(net, weights, false);
         if (status != SG_OK)
-            sg_message_set(&message, "%s: %s", weights, sg_net_message(net));
+            sgi_message_set(&message, "%s: %s", weights, sg_net_message(net));
     }
     if (status == SG_OK)
-        status = sg_image_trainer_evaluate(trainer, &score, &message);
+        status = sgi_image_trainer_evaluate(trainer, &score, &message);
     if (status == SG_OK)
         print_score(&score, arguments->json);
     else
         complain("%s", message.text);
-    sg_image_trainer_destroy(trainer);
+    sgi_image_trainer_destroy(trainer);
     sg_pool_destroy(pool);
     return status == SG_ERROR_IO ? EXIT_BAD_INPUT : exit_code_of(status);
 }

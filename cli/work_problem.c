@@ -2,29 +2,29 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/npz.h"
+#include "files/npz.h"
+#include "files/vti.h"
 #include "problem_check.h"
-#include "report/vti.h"
 #include "train/pinn_subject.h"
 #include "work.h"
 
 enum { MOST_ARRAYS = 256, FILE_LIMIT = 1 << 30 };
 
 static sg_status open_problem_file(void **file, const char *path, const char *const *sets,
-                                   size_t count, sg_diagnostic *diagnostic)
+                                   size_t count, sgi_diagnostic *diagnostic)
 {
-    sg_problem *problem;
-    sg_status status = sg_problem_load(&problem, path, sets, count, NULL, diagnostic);
+    sgi_problem *problem;
+    sg_status status = sgi_problem_load(&problem, path, sets, count, NULL, diagnostic);
     *file = problem;
     return status;
 }
 
 static void close_problem(void *file)
 {
-    sg_problem_destroy(file);
+    sgi_problem_destroy(file);
 }
 
-static const sg_problem *own(const void *file)
+static const sgi_problem *own(const void *file)
 {
     return file;
 }
@@ -39,7 +39,7 @@ static const char *title(const void *file)
     return own(file)->settings.title;
 }
 
-static const sg_training_settings *training(const void *file)
+static const sgi_training_settings *training(const void *file)
 {
     return &own(file)->settings.training;
 }
@@ -54,7 +54,7 @@ static void describe_method(const void *file, char *text, size_t size)
 {
     static const char *const optimizers[] = {"AdamW", "Adam", "SGD"};
     static const char *const references[] = {"output", "residual", "norm", "inner", "constant"};
-    const sg_training_settings *chosen = &own(file)->settings.training;
+    const sgi_training_settings *chosen = &own(file)->settings.training;
     const char *optimizer = optimizers[chosen->optimizer];
     if (chosen->method == SG_METHOD_NONE)
         snprintf(text, size, "%s", optimizer);
@@ -64,68 +64,68 @@ static void describe_method(const void *file, char *text, size_t size)
         snprintf(text, size, "%s + StableGrad (%s)", optimizer, references[chosen->reference.kind]);
 }
 
-void print_problem(const sg_problem *problem, const sg_trainer *trainer)
+void print_problem(const sgi_problem *problem, const sgi_trainer *trainer)
 {
     char network[64], parameters[32], points[32], channels[256];
     uint64_t per_step = 0;
     for (int s = 0; s < problem->set_count; s++)
         per_step += (uint64_t)problem->sets[s].items;
-    sg_describe_network(&problem->settings.network, network, sizeof network);
-    format_thousands(sg_jet_network_parameters(sg_trainer_network(trainer)), parameters,
+    sgi_describe_network(&problem->settings.network, network, sizeof network);
+    format_thousands(sg_jet_network_parameters(sgi_trainer_network(trainer)), parameters,
                      sizeof parameters);
     format_thousands(per_step, points, sizeof points);
-    sg_trainer_channels(trainer, 0, channels, sizeof channels);
+    sgi_trainer_channels(trainer, 0, channels, sizeof channels);
     printf("%s  %s, %s parameters, %s points per step\nchannels %s\n", problem->settings.name,
            network, parameters, points, channels);
 }
 
-static void heading(const void *file, const sg_subject *subject)
+static void heading(const void *file, const sgi_subject *subject)
 {
-    print_problem(file, sg_pinn_subject_trainer(subject));
+    print_problem(file, sgi_pinn_subject_trainer(subject));
 }
 
-static sg_status subject(sg_subject **out, void *file, sg_pool *pool, sg_isa isa,
-                         sg_message *message)
+static sg_status subject(sgi_subject **out, void *file, sg_pool *pool, sg_isa isa,
+                         sgi_message *message)
 {
-    return sg_pinn_subject_create(out, file, pool, isa, NULL, message);
+    return sgi_pinn_subject_create(out, file, pool, isa, NULL, message);
 }
 
 /* The arrays of field.npz as an image: axes by the coordinates' names, then everything else. */
-static sg_status write_image(const char *path, const sg_problem *problem, const sg_arrays *arrays,
+static sg_status write_image(const char *path, const sgi_problem *problem, const sgi_arrays *arrays,
                              char *message, size_t size)
 {
-    sg_vti_grid grid = {.rank = (size_t)problem->names.coordinate_count};
-    sg_vti_field fields[MOST_ARRAYS];
+    sgi_vti_grid grid = {.rank = (size_t)problem->names.coordinate_count};
+    sgi_vti_field fields[MOST_ARRAYS];
     size_t count = 0, axes = 0;
     for (size_t i = 0; i < arrays->count; i++) {
-        const sg_array *array = &arrays->items[i];
+        const sgi_array *array = &arrays->items[i];
         if (axes < grid.rank) { /* the axes come first */
             grid.names[axes] = problem->names.coordinates[axes];
             grid.axes[axes] = array->values;
             grid.shape[axes++] = array->count;
         } else if (count < MOST_ARRAYS) {
-            fields[count++] = (sg_vti_field){array->name, array->values};
+            fields[count++] = (sgi_vti_field){array->name, array->values};
         }
     }
-    return sg_vti_write(path, &grid, fields, count, NULL, message, size);
+    return sgi_vti_write(path, &grid, fields, count, NULL, message, size);
 }
 
 static void write_field_files(const void *file, const char *folder)
 {
     char npz[SG_PATH_SIZE], vti[SG_PATH_SIZE], message[SG_MESSAGE_SIZE];
-    sg_arrays arrays;
-    if (sg_run_path(npz, folder, "field.npz") != SG_OK ||
-        sg_run_path(vti, folder, "field.vti") != SG_OK)
+    sgi_arrays arrays;
+    if (sgi_run_path(npz, folder, "field.npz") != SG_OK ||
+        sgi_run_path(vti, folder, "field.vti") != SG_OK)
         return;
-    sg_status status = sg_npz_read(npz, FILE_LIMIT, NULL, &arrays, message, sizeof message);
+    sg_status status = sgi_npz_read(npz, FILE_LIMIT, NULL, &arrays, message, sizeof message);
     if (status == SG_OK)
         status = write_image(vti, own(file), &arrays, message, sizeof message);
-    sg_arrays_release(&arrays);
+    sgi_arrays_release(&arrays);
     if (status != SG_OK)
         complain("%s", message);
 }
 
-static void print_result(const sg_train_result *result)
+static void print_result(const sgi_train_result *result)
 {
     if (result->evaluated)
         printf("validation loss     %.2e\n", result->validation_loss);

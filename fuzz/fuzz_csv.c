@@ -3,16 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/csv.h"
+#include "files/csv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    sg_csv csv;
+    sgi_csv csv;
     char message[128] = "";
     double sum = 0;
-    if (sg_csv_parse((const char *)data, size, "f", NULL, &csv, message, sizeof message) == SG_OK) {
+    if (sgi_csv_parse((const char *)data, size, "f", NULL, &csv, message, sizeof message) ==
+        SG_OK) {
         for (size_t i = 0; i < csv.rows * csv.columns; i++)
             sum += csv.values[i];
         for (size_t c = 0; csv.names && c < csv.columns; c++)
@@ -20,6 +21,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else if (!message[0]) {
         abort();
     }
-    sg_csv_release(&csv);
+    sgi_csv_release(&csv);
     return sum == 0.123456789 ? -1 : 0;
 }

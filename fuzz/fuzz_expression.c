@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pinn/names.h"
-#include "pinn/program.h"
+#include "expr/names.h"
+#include "expr/program.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void run(const sg_program *program)
+static void run(const sgi_program *program)
 {
     enum { POINTS = 5, MOST = 512 };
     static double values[MOST][POINTS], results[MOST][POINTS];
@@ -26,56 +26,56 @@ static void run(const sg_program *program)
     for (uint32_t i = 0; i < program->output_count; i++)
         outputs[i] = results[i];
     void *scratch = NULL;
-    if (posix_memalign(&scratch, 64, sg_program_scratch(program) + 64) == 0)
-        sg_program_evaluate(program, sg_isa_resolve(SG_ISA_AUTO), SG_FLOAT64, POINTS, inputs,
-                            parameters, outputs, scratch);
+    if (posix_memalign(&scratch, 64, sgi_program_scratch(program) + 64) == 0)
+        sgi_program_evaluate(program, sg_isa_resolve(SG_ISA_AUTO), SG_FLOAT64, POINTS, inputs,
+                             parameters, outputs, scratch);
     free(scratch);
 }
 
-static void compile(sg_graph *graph, sg_expr root)
+static void compile(sgi_expressions *exprs, sgi_expr root)
 {
-    sg_expr roots[2] = {root, sg_differentiate(graph, root, 0, NULL)}, inputs[64];
+    sgi_expr roots[2] = {root, sgi_differentiate(exprs, root, 0, NULL)}, inputs[64];
     size_t count = 0;
-    sg_collapse(graph, roots, 2);
-    for (sg_expr i = 0; i < graph->count && count < 64; i++) {
-        const sg_input *input = sg_expr_input(graph, i);
+    sgi_collapse(exprs, roots, 2);
+    for (sgi_expr i = 0; i < exprs->count && count < 64; i++) {
+        const sgi_input *input = sgi_expr_input(exprs, i);
         if (input && input->kind == SG_INPUT_FIELD)
             inputs[count++] = i;
     }
-    sg_program *program;
-    if (sg_program_create_gradient(&program, graph, roots, 1, inputs, count, 0, NULL) == SG_OK)
+    sgi_program *program;
+    if (sgi_program_create_gradient(&program, exprs, roots, 1, inputs, count, 0, NULL) == SG_OK)
         run(program);
-    sg_program_destroy(program);
+    sgi_program_destroy(program);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const fields[] = {"u", "v"};
-    sg_graph *graph;
+    sgi_expressions *exprs;
     char *text = malloc(size + 1);
-    if (!text || memchr(data, 0, size) || sg_graph_create(&graph, NULL) != SG_OK) {
+    if (!text || memchr(data, 0, size) || sgi_expressions_create(&exprs, NULL) != SG_OK) {
         free(text);
         return 0;
     }
     memcpy(text, data, size);
     text[size] = 0;
-    sg_names names = {.graph = graph,
-                      .coordinates = {"x", "xx", "t"},
-                      .coordinate_count = 3,
-                      .time = 2,
-                      .fields = fields,
-                      .field_count = 2};
-    sg_source source = {"fuzz", text, size};
-    sg_yaml node = {.source = &source, .end = size, .text = text, .length = size};
-    sg_scope scope = {&names, "here", true, true, 3};
-    sg_diagnostic diagnostic;
-    sg_expr root;
+    sgi_names names = {.exprs = exprs,
+                       .coordinates = {"x", "xx", "t"},
+                       .coordinate_count = 3,
+                       .time = 2,
+                       .fields = fields,
+                       .field_count = 2};
+    sgi_source source = {"fuzz", text, size};
+    sgi_yaml node = {.source = &source, .end = size, .text = text, .length = size};
+    sgi_scope scope = {&names, "here", true, true, 3};
+    sgi_diagnostic diagnostic;
+    sgi_expr root;
     char message[2048];
-    if (sg_names_parse(&scope, &node, 0, size, true, &root, &diagnostic) == SG_OK)
-        compile(graph, root);
+    if (sgi_names_parse(&scope, &node, 0, size, true, &root, &diagnostic) == SG_OK)
+        compile(exprs, root);
     else
-        sg_diagnostic_format(&diagnostic, message, sizeof message);
-    sg_graph_destroy(graph);
+        sgi_diagnostic_format(&diagnostic, message, sizeof message);
+    sgi_expressions_destroy(exprs);
     free(text);
     return 0;
 }

@@ -6,20 +6,20 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "graph/dataset.h"
+#include "images/dataset.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check_view(const sg_pixels8 *pixels)
+static void check_view(const sgi_pixels8 *pixels)
 {
     enum { SIZE = 8 };
     float image[3 * SIZE * SIZE];
     sg_image_view view = sg_image_view_defaults();
     view.size = SIZE;
     view.augment = pixels->width % 2;
-    float *work = calloc(sg_image_view_work(&view, pixels), sizeof *work);
+    float *work = calloc(sgi_image_view_work(&view, pixels), sizeof *work);
     if (work)
-        sg_image_view_apply(&view, pixels, 1, image, work);
+        sgi_image_view_apply(&view, pixels, 1, image, work);
     for (int i = 0; work && i < 3 * SIZE * SIZE; i++)
         if (!isfinite(image[i]))
             abort();
@@ -28,15 +28,15 @@ static void check_view(const sg_pixels8 *pixels)
 
 static void check_decoding(const uint8_t *data, size_t size)
 {
-    sg_allocator heap = sg_allocator_or_heap(NULL);
-    sg_decoded decoded;
+    sg_allocator heap = sgi_allocator_or_heap(NULL);
+    sgi_decoded decoded;
     char message[200] = "";
-    sg_status status = sg_decode(data, size, &heap, &decoded, message, sizeof message);
+    sg_status status = sgi_decode(data, size, &heap, &decoded, message, sizeof message);
     if (status == SG_OK)
         check_view(&decoded.pixels);
     else if (decoded.owned || !message[0])
         abort();
-    sg_release(&heap, decoded.owned);
+    sgi_release(&heap, decoded.owned);
 }
 
 static void check_cifar(const uint8_t *data, size_t size)

@@ -2,18 +2,18 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/npz.h"
+#include "files/npz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    sg_arrays arrays;
+    sgi_arrays arrays;
     char message[128];
     double sum = 0;
-    if (sg_npz_parse(data, size, "f", 1 << 20, NULL, &arrays, message, sizeof message) == SG_OK)
+    if (sgi_npz_parse(data, size, "f", 1 << 20, NULL, &arrays, message, sizeof message) == SG_OK)
         for (size_t a = 0; a < arrays.count; a++) {
-            const sg_array *array = &arrays.items[a];
+            const sgi_array *array = &arrays.items[a];
             size_t count = 1;
             for (size_t d = 0; d < array->rank; d++)
                 count *= array->shape[d];
@@ -22,6 +22,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             for (size_t i = 0; i < count; i++)
                 sum += array->values[i];
         }
-    sg_arrays_release(&arrays);
+    sgi_arrays_release(&arrays);
     return sum == 0.123456789 ? -1 : 0;
 }

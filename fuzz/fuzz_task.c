@@ -10,41 +10,41 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What is written can be read, and says the same. */
-static void check_written(const sg_task *task, const char *text)
+static void check_written(const sgi_task *task, const char *text)
 {
-    sg_task *again;
-    sg_diagnostic diagnostic;
+    sgi_task *again;
+    sgi_diagnostic diagnostic;
     char *second;
-    if (sg_task_read(&again, "again", text, strlen(text), NULL, 0, NULL, &diagnostic) != SG_OK)
+    if (sgi_task_read(&again, "again", text, strlen(text), NULL, 0, NULL, &diagnostic) != SG_OK)
         abort();
-    if (sg_task_write(again, &second) == SG_OK) {
+    if (sgi_task_write(again, &second) == SG_OK) {
         if (strcmp(text, second) != 0)
             abort();
-        sg_release(&task->allocator, second);
+        sgi_release(&task->allocator, second);
     }
-    sg_task_destroy(again);
+    sgi_task_destroy(again);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    sg_task *task;
-    sg_diagnostic diagnostic;
+    sgi_task *task;
+    sgi_diagnostic diagnostic;
     char message[4096], *text;
     if (size > 1 << 14)
         return 0;
-    bool recognised = sg_task_recognise((const char *)data, size, NULL);
+    bool recognised = sgi_task_recognise((const char *)data, size, NULL);
     sg_status status =
-        sg_task_read(&task, "fuzz", (const char *)data, size, NULL, 0, NULL, &diagnostic);
+        sgi_task_read(&task, "fuzz", (const char *)data, size, NULL, 0, NULL, &diagnostic);
     if (status == SG_ERROR_FORMAT)
-        sg_diagnostic_format(&diagnostic, message, sizeof message);
+        sgi_diagnostic_format(&diagnostic, message, sizeof message);
     if (status != SG_OK)
         return 0;
     if (!recognised)
         abort();
-    if (sg_task_write(task, &text) == SG_OK) {
+    if (sgi_task_write(task, &text) == SG_OK) {
         check_written(task, text);
-        sg_release(&task->allocator, text);
+        sgi_release(&task->allocator, text);
     }
-    sg_task_destroy(task);
+    sgi_task_destroy(task);
     return 0;
 }

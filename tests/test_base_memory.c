@@ -8,17 +8,17 @@
 static void memory_is_aligned_and_zeroed(void **state)
 {
     (void)state;
-    sg_allocator heap = sg_allocator_or_heap(NULL);
+    sg_allocator heap = sgi_allocator_or_heap(NULL);
     for (size_t size = 0; size < 300; size += 7) {
-        unsigned char *memory = sg_allocate(&heap, size, 1);
+        unsigned char *memory = sgi_allocate(&heap, size, 1);
         assert_non_null(memory);
         assert_int_equal((uintptr_t)memory % SG_ALIGNMENT, 0);
         for (size_t i = 0; i < size; i++)
             assert_int_equal(memory[i], 0);
         memset(memory, 0xff, size);
-        sg_release(&heap, memory);
+        sgi_release(&heap, memory);
     }
-    sg_release(&heap, NULL);
+    sgi_release(&heap, NULL);
 }
 
 static void products_that_overflow_are_refused(void **state)
@@ -26,9 +26,9 @@ static void products_that_overflow_are_refused(void **state)
     (void)state;
     failing_allocator counter = {.fail_at = -1};
     sg_allocator a = failing(&counter);
-    assert_null(sg_allocate(&a, SIZE_MAX, 1));
-    assert_null(sg_allocate(&a, SIZE_MAX / 2, 3));
-    assert_null(sg_allocate(&a, SIZE_MAX / 8 + 1, 8));
+    assert_null(sgi_allocate(&a, SIZE_MAX, 1));
+    assert_null(sgi_allocate(&a, SIZE_MAX / 2, 3));
+    assert_null(sgi_allocate(&a, SIZE_MAX / 8 + 1, 8));
     assert_int_equal(counter.made, 0);
 }
 
@@ -37,10 +37,10 @@ static void text_is_copied(void **state)
     (void)state;
     failing_allocator counter = {.fail_at = 1};
     sg_allocator a = failing(&counter);
-    char *copy = sg_copy_text(&a, "layers.0.weight");
+    char *copy = sgi_copy_text(&a, "layers.0.weight");
     assert_string_equal(copy, "layers.0.weight");
-    assert_null(sg_copy_text(&a, "no memory left"));
-    sg_release(&a, copy);
+    assert_null(sgi_copy_text(&a, "no memory left"));
+    sgi_release(&a, copy);
     assert_int_equal(counter.live, 0);
 }
 

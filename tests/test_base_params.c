@@ -64,7 +64,7 @@ static void bad_spans_are_refused(void **state)
     assert_status(sg_params_add(params, &s), SG_ERROR_DUPLICATE);
     assert_int_equal(sg_params_count(params), 1);
     assert_status(sg_params_bind(params, 1, NULL, NULL), SG_ERROR_ARGUMENT);
-    assert_ok(sg_params_seal(params));
+    assert_ok(sgi_params_seal(params));
     s = span("b", 1);
     assert_status(sg_params_add(params, &s), SG_ERROR_SEALED);
     sg_params_destroy(params);
@@ -81,11 +81,11 @@ static void units_cover_every_element_once(void **state)
         sg_span s = span(name, counts[i]);
         assert_ok(sg_params_add(params, &s));
     }
-    assert_ok(sg_params_seal(params));
-    assert_ok(sg_params_seal(params));
+    assert_ok(sgi_params_seal(params));
+    assert_ok(sgi_params_seal(params));
     size_t covered[5] = {0};
     for (size_t u = 0; u < params->unit_count; u++) {
-        const sg_unit *unit = &params->units[u];
+        const sgi_unit *unit = &params->units[u];
         assert_int_equal(unit->begin, covered[unit->span]);
         assert_true(unit->count > 0 && unit->count <= SG_UNIT_ELEMENTS);
         covered[unit->span] += unit->count;

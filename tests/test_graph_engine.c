@@ -16,7 +16,7 @@ static float *random_images(const sg_net_config *c)
     float *images = malloc(count * sizeof *images);
     assert_non_null(images);
     for (size_t i = 0; i < count; i++)
-        images[i] = (float)sg_random_normal(5, 0, i);
+        images[i] = (float)sgi_random_normal(5, 0, i);
     return images;
 }
 
@@ -278,7 +278,7 @@ static void calibration_gives_unit_outputs(void **state)
     assert_ok(sg_net_observe(graph));
     size_t seen = 0;
     for (size_t i = 0; i < sg_net_layer_count(graph); i++) {
-        const sg_op *op = &graph->ops[graph->forward[i].op];
+        const sgi_net_op *op = &graph->ops[graph->forward[i].op];
         if (op->weights == SG_NO_NODE)
             continue;
         assert_relative(sg_net_layer_at(graph, i).std, 1.0, 1e-3);
@@ -510,7 +510,7 @@ static void bf16_is_refused_where_the_processor_has_none(void **state)
     sg_net_config config = small(1, 32);
     sg_net *graph;
     config.precision = SG_PRECISION_BF16;
-    if (sg_dnn_has_bf16()) {
+    if (sgi_dnn_has_bf16()) {
         graph = open_started("resnet18", &config, NULL);
         sg_net_destroy(graph);
         return;

@@ -5,34 +5,34 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/safetensors.h"
+#include "files/safetensors.h"
 #include "stablegrad/graph.h"
 #include "support/support.h"
 
 enum { BATCH = 2, SIDE = 6, CLASSES = 5 };
 
-static sg_safetensors *values;
+static sgi_safetensors *values;
 
 static int open_values(void **state)
 {
     (void)state;
     char path[512], message[200];
     snprintf(path, sizeof path, "%s/data/graph_layers.safetensors", SG_TEST_DATA);
-    return sg_safetensors_open(&values, path, NULL, message, sizeof message) == SG_OK ? 0 : -1;
+    return sgi_safetensors_open(&values, path, NULL, message, sizeof message) == SG_OK ? 0 : -1;
 }
 
 static int close_values(void **state)
 {
     (void)state;
-    sg_safetensors_close(values);
+    sgi_safetensors_close(values);
     return 0;
 }
 
-static const sg_tensor *tensor(const char *name, const char *part, const char *key)
+static const sgi_tensor *tensor(const char *name, const char *part, const char *key)
 {
     char full[128];
     snprintf(full, sizeof full, "%s%s%s", name, part, key);
-    const sg_tensor *found = sg_safetensors_find(values, full);
+    const sgi_tensor *found = sgi_safetensors_find(values, full);
     if (!found)
         fail_msg("no recorded %s", full);
     return found;
@@ -294,11 +294,11 @@ enum { CASES = sizeof cases / sizeof cases[0] };
 /* |ours - theirs| <= 1e-4 |theirs| + 1e-5 largest, in norms: a gradient that is zero in exact
  * arithmetic (a bias before a BatchNorm) holds the rounding of the largest. */
 static void expect_same(const char *name, const char *key, const float *ours,
-                        const sg_tensor *recorded, double largest)
+                        const sgi_tensor *recorded, double largest)
 {
     const float *theirs = recorded->data;
     double apart = 0, size = 0;
-    for (size_t i = 0; i < sg_tensor_elements(recorded); i++) {
+    for (size_t i = 0; i < sgi_tensor_elements(recorded); i++) {
         apart += pow((double)ours[i] - (double)theirs[i], 2);
         size += pow((double)theirs[i], 2);
     }
@@ -325,7 +325,7 @@ static void load(sg_net *graph, const char *name)
     sg_params *params = sg_net_params(graph);
     for (size_t i = 0; i < sg_params_count(params); i++) {
         const sg_span *span = sg_params_at(params, i);
-        const sg_tensor *t = tensor(name, ".p.", span->name);
+        const sgi_tensor *t = tensor(name, ".p.", span->name);
         int shape[4], rank = sg_net_param_shape(graph, i, shape);
         assert_int_equal(rank, t->rank);
         for (int d = 0; d < rank; d++)

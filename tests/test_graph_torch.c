@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/safetensors.h"
+#include "files/safetensors.h"
 #include "stablegrad/graph.h"
 #include "support/support.h"
 
@@ -38,15 +38,15 @@ static double norm_of(const float *a, const float *b, size_t count)
     return sqrt(sum);
 }
 
-static void expect_tensor(const sg_safetensors *file, const char *prefix, const char *name,
+static void expect_tensor(const sgi_safetensors *file, const char *prefix, const char *name,
                           const float *ours, size_t count)
 {
     char key[200];
     snprintf(key, sizeof key, "%s%s", prefix, name);
-    const sg_tensor *theirs = sg_safetensors_find(file, key);
+    const sgi_tensor *theirs = sgi_safetensors_find(file, key);
     if (!theirs)
         fail_msg("no tensor %s", key);
-    assert_int_equal(sg_tensor_elements(theirs), count);
+    assert_int_equal(sgi_tensor_elements(theirs), count);
     double size = norm_of(theirs->data, NULL, count);
     double apart = norm_of(ours, theirs->data, count);
     if (apart <= tolerance * size)
@@ -74,10 +74,10 @@ static sg_net *open_graph(const network *n)
     return graph;
 }
 
-static void compare(const network *n, sg_net *graph, const sg_safetensors *file)
+static void compare(const network *n, sg_net *graph, const sgi_safetensors *file)
 {
-    const float *images = sg_safetensors_find(file, "images")->data;
-    const int64_t *theirs = sg_safetensors_find(file, "labels")->data;
+    const float *images = sgi_safetensors_find(file, "images")->data;
+    const int64_t *theirs = sgi_safetensors_find(file, "labels")->data;
     int labels[BATCH];
     sg_loss_result result;
     for (int i = 0; i < BATCH; i++)
@@ -85,7 +85,7 @@ static void compare(const network *n, sg_net *graph, const sg_safetensors *file)
     assert_ok(sg_net_forward(graph, images, SG_MODE_TRAIN, 0));
     expect_tensor(file, "", "logits", sg_net_logits(graph), BATCH * CLASSES);
     assert_ok(sg_net_loss(graph, labels, BATCH, 0.1, &result));
-    assert_relative(result.loss, (double)*(const float *)sg_safetensors_find(file, "loss")->data,
+    assert_relative(result.loss, (double)*(const float *)sgi_safetensors_find(file, "loss")->data,
                     tolerance);
     expect_tensor(file, "", "signal", sg_net_signal(graph), BATCH * CLASSES);
     assert_ok(sg_net_backward(graph));
@@ -118,8 +118,8 @@ static void agrees(void **state)
     snprintf(command, sizeof command, "%s %s/graph/networks.py %s %s %d %d %d %s", SG_TEST_TORCH,
              SG_TEST_DATA, n->model, n->norm_name, BATCH, SIZE, CLASSES, path);
     assert_int_equal(system(command), 0);
-    sg_safetensors *file;
-    sg_status status = sg_safetensors_open(&file, path, NULL, message, sizeof message);
+    sgi_safetensors *file;
+    sg_status status = sgi_safetensors_open(&file, path, NULL, message, sizeof message);
     sg_net *graph = open_graph(n);
     if (sg_net_load(graph, path, false) != SG_OK)
         fail_msg("%s", sg_net_message(graph));
@@ -129,7 +129,7 @@ static void agrees(void **state)
     rounding = 0;
     compare(n, graph, file);
     sg_net_destroy(graph);
-    sg_safetensors_close(file);
+    sgi_safetensors_close(file);
 }
 
 int main(void)

@@ -19,31 +19,31 @@ static float *random_floats(size_t count, uint64_t stream)
 {
     float *values = allocate(count * sizeof *values);
     for (size_t i = 0; i < count; i++)
-        values[i] = (float)sg_random_normal(3, stream, i);
+        values[i] = (float)sgi_random_normal(3, stream, i);
     return values;
 }
 
 /* Where weight (o, i, tap) lies. */
-static size_t place(const sg_weight_blocks *b, size_t o, size_t i, size_t tap)
+static size_t place(const sgi_weight_blocks *b, size_t o, size_t i, size_t tap)
 {
     size_t lanes = (size_t)b->rows->lanes, at = o / lanes * b->to_output + i / lanes * b->to_input;
     size_t row = b->by_input ? i % lanes : o % lanes, column = b->by_input ? o % lanes : i % lanes;
     return at + (tap * lanes + row) * lanes + column;
 }
 
-static void expect_packing(sg_dnn *dnn, const sg_weight_blocks *b)
+static void expect_packing(sgi_dnn *dnn, const sgi_weight_blocks *b)
 {
     size_t lanes = (size_t)b->rows->lanes, taps = (size_t)b->taps;
     size_t outputs = b->outputs * lanes, inputs = b->inputs * lanes,
            count = outputs * inputs * taps;
     float *plain = random_floats(count, 1), *blocked = allocate(count * sizeof *blocked);
     float *back = allocate(count * sizeof *back);
-    sg_weight_blocks_run(b, dnn, plain, blocked, true);
+    sgi_weight_blocks_run(b, dnn, plain, blocked, true);
     for (size_t o = 0; o < outputs; o++)
         for (size_t i = 0; i < inputs; i++)
             for (size_t tap = 0; tap < taps; tap++)
                 assert_true(blocked[place(b, o, i, tap)] == plain[(o * inputs + i) * taps + tap]);
-    sg_weight_blocks_run(b, dnn, back, blocked, false);
+    sgi_weight_blocks_run(b, dnn, back, blocked, false);
     assert_memory_equal(back, plain, count * sizeof *plain);
     free(plain);
     free(blocked);
@@ -53,8 +53,8 @@ static void expect_packing(sg_dnn *dnn, const sg_weight_blocks *b)
 static void packing_follows_the_layout(void **state)
 {
     (void)state;
-    sg_dnn *dnn;
-    assert_ok(sg_dnn_create(&dnn, 2, NULL));
+    sgi_dnn *dnn;
+    assert_ok(sgi_dnn_create(&dnn, 2, NULL));
     const int taps[] = {1, 4, 9, 25, 49};
     sg_isa isas[3];
     size_t isa_count = runnable_isas(isas);
@@ -62,8 +62,8 @@ static void packing_follows_the_layout(void **state)
         for (size_t k = 0; k < 5; k++)
             for (int by_input = 0; by_input < 2; by_input++)
                 for (int turned = 0; turned < 2; turned++) {
-                    const sg_rows *rows = sg_rows_for(isas[isa]);
-                    sg_weight_blocks b = {.rows = rows, .outputs = 2, .inputs = 19};
+                    const sgi_rows *rows = sgi_rows_for(isas[isa]);
+                    sgi_weight_blocks b = {.rows = rows, .outputs = 2, .inputs = 19};
                     size_t block = (size_t)(rows->lanes * rows->lanes * taps[k]);
                     b.taps = taps[k];
                     b.by_input = by_input;
@@ -71,13 +71,13 @@ static void packing_follows_the_layout(void **state)
                     b.to_input = turned ? 2 * block : block;
                     expect_packing(dnn, &b);
                 }
-    sg_dnn_destroy(dnn);
+    sgi_dnn_destroy(dnn);
 }
 
 /* Element (tap, o, i) of the gradient, in double. */
-static double plain_sum(const sg_row_outer *p, size_t lanes, int tap, size_t o, size_t i)
+static double plain_sum(const sgi_row_outer *p, size_t lanes, int tap, size_t o, size_t i)
 {
-    const sg_row_window *w = &p->window;
+    const sgi_row_window *w = &p->window;
     double sum = 0;
     for (int n = 0; n < p->images; n++)
         for (int y = 0; y < w->out_height; y++)
@@ -97,19 +97,19 @@ static double plain_sum(const sg_row_outer *p, size_t lanes, int tap, size_t o, 
 static void sums_are_those_of_the_window(void **state)
 {
     (void)state;
-    const sg_row_window windows[] = {
+    const sgi_row_window windows[] = {
         {2, 2, 2, 2, 1, 1, 0}, {4, 5, 2, 3, 1, 2, 0}, {2, 2, 2, 2, 3, 1, 1}, {1, 1, 1, 1, 3, 1, 1},
         {4, 4, 2, 2, 3, 2, 1}, {5, 3, 3, 2, 3, 2, 1}, {4, 4, 2, 2, 3, 1, 0}, {3, 4, 4, 5, 2, 1, 1}};
     sg_isa isas[3];
     size_t isa_count = runnable_isas(isas);
     for (size_t isa = 0; isa < isa_count; isa++)
         for (size_t k = 0; k < sizeof windows / sizeof windows[0]; k++) {
-            const sg_rows *rows = sg_rows_for(isas[isa]);
+            const sgi_rows *rows = sgi_rows_for(isas[isa]);
             size_t lanes = (size_t)rows->lanes, size = 3 * 3 * 32 * lanes;
             int taps = windows[k].kernel * windows[k].kernel;
             float *x = random_floats(size, 1), *dz = random_floats(size, 2);
             float *block = allocate((size_t)taps * lanes * lanes * sizeof *block);
-            sg_row_outer p = {x, dz, 32 * lanes, 48 * lanes, 3, windows[k]};
+            sgi_row_outer p = {x, dz, 32 * lanes, 48 * lanes, 3, windows[k]};
             rows->outer(&p, block);
             for (int tap = 0; tap < taps; tap++)
                 for (size_t o = 0; o < lanes; o++)

@@ -132,7 +132,7 @@ static void check_derivative(sg_jet_network *network, const shape *s, const sg_j
 {
     double x[8], exact[8], approximate[8];
     for (int i = 0; i < s->coordinates; i++)
-        x[i] = 2 * sg_random_uniform(seed, 9, (uint64_t)i) - 1;
+        x[i] = 2 * sgi_random_uniform(seed, 9, (uint64_t)i) - 1;
     evaluate(network, request, x, exact);
     sg_jet_request lower = *request;
     lower.order--;
@@ -169,7 +169,7 @@ static void check_values(sg_jet_network *network, const shape *s, sg_activation 
     for (uint64_t p = 0; p < POINTS; p++) {
         double x[8], got[8], expected[8];
         for (int i = 0; i < s->coordinates; i++)
-            x[i] = 2 * sg_random_uniform(p, 8, (uint64_t)i) - 1;
+            x[i] = 2 * sgi_random_uniform(p, 8, (uint64_t)i) - 1;
         evaluate(network, &value, x, got);
         plain_network(network, s, activation, x, expected);
         for (int o = 0; o < s->outputs; o++)
@@ -271,7 +271,7 @@ static void check_direction(sg_jet *jet, sg_jet_network *network, size_t sets, u
     sg_jet_gradient(jet, NULL);
     for (size_t i = 0; i < count; i++) {
         kept[i] = values[i];
-        direction[i] = sg_random_normal(seed, 4, i);
+        direction[i] = sgi_random_normal(seed, 4, i);
         exact += direction[i] * gradient[i];
         size += fabs(direction[i] * gradient[i]);
     }
@@ -289,7 +289,7 @@ static void check_direction(sg_jet *jet, sg_jet_network *network, size_t sets, u
 }
 
 static void check_gradient(const shape *s, sg_activation activation, const plan_case *from,
-                           bool reference, bool general)
+                           bool plain, bool general)
 {
     sg_jet_network *network = open_network(s, activation);
     sg_jet_plan *plan = make_plan(s->coordinates, from->requests, from->count);
@@ -302,7 +302,7 @@ static void check_gradient(const shape *s, sg_activation activation, const plan_
     config.network = network;
     config.sets = sets;
     config.set_count = 3;
-    config.reference = reference;
+    config.plain = plain;
     config.general = general;
     sg_jet *jet;
     assert_ok(sg_jet_create(&jet, &config, NULL));

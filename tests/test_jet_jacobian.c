@@ -132,7 +132,7 @@ static void products(sg_type type, int sides, double tolerance)
     size_t parameters = sg_jet_network_parameters(w.network), count = ITEMS * COMPONENTS;
     assert_ok(sg_jet_rows(w.jet, 0, 0, ITEMS, rows));
     for (size_t p = 0; p < parameters; p++)
-        put(direction, type, p, sg_random_normal(1, 6, p));
+        put(direction, type, p, sgi_random_normal(1, 6, p));
     assert_ok(sg_jet_push(w.jet, 0, direction, pushed));
     residuals(&w, weights);
     assert_ok(sg_jet_pull(w.jet, 0, weights, buffer));

@@ -38,12 +38,12 @@ typedef struct test_set {
 static inline double test_coordinate(const test_set *set, size_t item, int side, int coordinate)
 {
     uint64_t at = (item * 2 + (uint64_t)side) * 64 + (uint64_t)coordinate;
-    return 2 * sg_random_uniform(set->seed, 1, at) - 1;
+    return 2 * sgi_random_uniform(set->seed, 1, at) - 1;
 }
 
 static inline double test_alpha(const test_set *set, int component, int value)
 {
-    return sg_random_normal(set->seed, 2, (uint64_t)(component * MOST_VALUES + value));
+    return sgi_random_normal(set->seed, 2, (uint64_t)(component * MOST_VALUES + value));
 }
 
 static inline void test_points(void *context, size_t set_index, size_t first, size_t count,
@@ -139,7 +139,8 @@ static inline void randomize(sg_jet_network *network, uint64_t seed)
         sg_jet_layer layer = sg_jet_network_layer(network, l);
         for (int o = 0; o < layer.outputs; o++)
             put(sg_jet_network_values(network), sg_jet_network_type(network),
-                layer.bias + (size_t)o, 0.3 * sg_random_normal(seed, 77, (uint64_t)(l * 1000 + o)));
+                layer.bias + (size_t)o,
+                0.3 * sgi_random_normal(seed, 77, (uint64_t)(l * 1000 + o)));
     }
 }
 

@@ -47,18 +47,18 @@ static void close_world(world *w)
 }
 
 /* The loss; the gradient goes to `gradient`. */
-static double run(world *w, sg_isa isa, bool reference, bool general, double *gradient)
+static double run(world *w, sg_isa isa, bool plain, bool general, double *gradient)
 {
     sg_jet_config config = sg_jet_defaults();
     config.network = w->network;
     config.sets = w->sets;
     config.set_count = SETS;
     config.isa = isa;
-    config.reference = reference;
+    config.plain = plain;
     config.general = general;
     sg_jet *jet;
     assert_ok(sg_jet_create(&jet, &config, NULL));
-    assert_string_equal(sg_jet_kernels(jet), reference ? "reference" : sg_isa_name(isa));
+    assert_string_equal(sg_jet_kernels(jet), plain ? "plain" : sg_isa_name(isa));
     sg_jet_gradient(jet, NULL);
     size_t count = sg_jet_network_parameters(w->network);
     assert_true(count <= MOST_PARAMETERS);
@@ -143,14 +143,14 @@ static void every_activation(void **state)
 
 static void apply(sg_isa isa, sg_activation activation, const float *z, float *f, float *memo)
 {
-    sg_chain chain = {.channels = 1, .simple = true};
-    sg_activate args = {.chain = &chain,
-                        .activation = activation,
-                        .frequency = 1,
-                        .points = 1,
-                        .width = 16,
-                        .stride = 16};
-    sg_kernels_for(isa, SG_FLOAT32)->activate(&args, z, f, memo);
+    sgi_chain chain = {.channels = 1, .simple = true};
+    sgi_activate args = {.chain = &chain,
+                         .activation = activation,
+                         .frequency = 1,
+                         .points = 1,
+                         .width = 16,
+                         .stride = 16};
+    sgi_kernels_for(isa, SG_FLOAT32)->activate(&args, z, f, memo);
 }
 
 static double ulps(float got, double exact)

@@ -36,7 +36,7 @@ static void fill(arrays *a, sg_type type)
 {
     for (int w = 0; w < ARRAYS; w++)
         for (size_t i = 0; i < MOST + 2 * OFFSETS; i++) {
-            double x = sg_random_normal(3, (uint64_t)w, i);
+            double x = sgi_random_normal(3, (uint64_t)w, i);
             if (w == 3)
                 x *= x; /* second moments are not negative */
             if (type == SG_FLOAT32)
@@ -46,14 +46,14 @@ static void fill(arrays *a, sg_type type)
         }
 }
 
-static const sg_adam_step adam = {.factor = 1.7,
-                                  .keep = 0.999,
-                                  .l2 = 0.01,
-                                  .beta1 = 0.9,
-                                  .beta2 = 0.99,
-                                  .root_correction = 0.3,
-                                  .eps = 1e-3,
-                                  .rate = 0.01};
+static const sgi_adam_step adam = {.factor = 1.7,
+                                   .keep = 0.999,
+                                   .l2 = 0.01,
+                                   .beta1 = 0.9,
+                                   .beta2 = 0.99,
+                                   .root_correction = 0.3,
+                                   .eps = 1e-3,
+                                   .rate = 0.01};
 
 static void expect_adam(const arrays *before, sg_type type, size_t i, double out[3])
 {
@@ -67,7 +67,7 @@ static void expect_adam(const arrays *before, sg_type type, size_t i, double out
     out[2] = (double)v;
 }
 
-static void expect_sgd(const arrays *before, sg_type type, size_t i, const sg_sgd_step *s,
+static void expect_sgd(const arrays *before, sg_type type, size_t i, const sgi_sgd_step *s,
                        bool buffer, double out[3])
 {
     long double p = get(before, 0, type, i), b = get(before, 2, type, i);
@@ -83,8 +83,8 @@ static void expect_sgd(const arrays *before, sg_type type, size_t i, const sg_sg
 }
 
 /* One call; `sgd` NULL means Adam. */
-static void call(const sg_optim_kernels *k, arrays *a, sg_type type, size_t offset, size_t count,
-                 const sg_sgd_step *sgd, bool buffer)
+static void call(const sgi_optim_kernels *k, arrays *a, sg_type type, size_t offset, size_t count,
+                 const sgi_sgd_step *sgd, bool buffer)
 {
     void *p = at(a, 0, type, offset), *g = at(a, 1, type, offset);
     void *m = at(a, 2, type, offset), *v = at(a, 3, type, offset);
@@ -94,14 +94,14 @@ static void call(const sg_optim_kernels *k, arrays *a, sg_type type, size_t offs
         k->adam[type](p, g, m, v, count, &adam);
 }
 
-static void check(const sg_optim_kernels *k, sg_type type, size_t offset, size_t count,
-                  const sg_sgd_step *sgd, bool buffer)
+static void check(const sgi_optim_kernels *k, sg_type type, size_t offset, size_t count,
+                  const sgi_sgd_step *sgd, bool buffer)
 {
     static arrays before, after, generic;
     fill(&before, type);
     after = generic = before;
     call(k, &after, type, offset, count, sgd, buffer);
-    call(&sg_optim_kernels_generic, &generic, type, offset, count, sgd, buffer);
+    call(&sgi_optim_kernels_generic, &generic, type, offset, count, sgd, buffer);
     assert_memory_equal(&after, &generic, sizeof after);
     double tolerance = type == SG_FLOAT32 ? 2e-6 : 1e-14;
     for (size_t i = 0; i < MOST + 2 * OFFSETS; i++) {
@@ -123,7 +123,7 @@ static void every_tail_and_alignment(void **state)
     (void)state;
     sg_isa isas[3];
     size_t n = runnable_isas(isas);
-    const sg_sgd_step sgd[] = {
+    const sgi_sgd_step sgd[] = {
         {.factor = 1.5, .l2 = 0.1, .rate = 0.2},
         {.factor = 1.5, .l2 = 0.1, .momentum = 0.9, .dampening = 0.3, .rate = 0.2},
         {.factor = 1.5, .l2 = 0.1, .momentum = 0.9, .dampening = 0.3, .rate = 0.2, .first = true},
@@ -134,7 +134,7 @@ static void every_tail_and_alignment(void **state)
         for (int type = SG_FLOAT32; type <= SG_FLOAT64; type++)
             for (size_t offset = 0; offset < OFFSETS; offset++)
                 for (size_t count = 0; count <= MOST; count = count < 40 ? count + 1 : count + 20) {
-                    const sg_optim_kernels *kernels = sg_optim_kernels_for(isas[k]);
+                    const sgi_optim_kernels *kernels = sgi_optim_kernels_for(isas[k]);
                     check(kernels, (sg_type)type, offset, count, NULL, true);
                     for (size_t s = 0; s < 5; s++)
                         check(kernels, (sg_type)type, offset, count, &sgd[s], s > 0);

@@ -25,8 +25,8 @@ static void open_with(fixture *f, const sg_optim_config *optim, const sg_scale_c
     assert_ok(sg_params_create(&f->params, NULL));
     for (size_t i = 0; i < SPANS; i++) {
         for (size_t j = 0; j < counts[i]; j++) {
-            f->value[i][j] = (float)sg_random_normal(5, i, j);
-            f->gradient[i][j] = (float)(1e-3 * sg_random_normal(6, i, j));
+            f->value[i][j] = (float)sgi_random_normal(5, i, j);
+            f->gradient[i][j] = (float)(1e-3 * sgi_random_normal(6, i, j));
         }
         sg_span span = {names[i],
                         f->value[i],

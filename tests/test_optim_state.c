@@ -18,7 +18,7 @@ static void open_run(run *r, const char *name, sg_optim_kind kind, double moment
     sg_optim_config config = sg_optim_defaults(kind);
     config.momentum = momentum;
     for (size_t i = 0; i < COUNT; i++)
-        r->value[i] = sg_random_normal(1, 0, i);
+        r->value[i] = sgi_random_normal(1, 0, i);
     assert_ok(sg_params_create(&r->params, NULL));
     sg_span span = {name, r->value, r->gradient, COUNT, SG_FLOAT64, 0, SG_ROLE_WEIGHT};
     assert_ok(sg_params_add(r->params, &span));
@@ -35,7 +35,7 @@ static void take_steps(run *r, uint64_t from, uint64_t until)
 {
     for (uint64_t step = from; step < until; step++) {
         for (size_t i = 0; i < COUNT; i++)
-            r->gradient[i] = sg_random_normal(2, step, i);
+            r->gradient[i] = sgi_random_normal(2, step, i);
         assert_ok(sg_optim_step(r->optim, NULL, NULL));
     }
 }

@@ -16,7 +16,7 @@ static const double pi = 3.14159265358979323846;
 static double u_at(double nu, double x, double t, int refine)
 {
     double u;
-    assert_ok(sg_cole_hopf(nu, &x, &t, 1, refine, &u, NULL, NULL));
+    assert_ok(sgi_cole_hopf(nu, &x, &t, 1, refine, &u, NULL, NULL));
     return u;
 }
 
@@ -58,8 +58,8 @@ static void test_the_whole_data_set(void **state)
         points[i] = ((double *)x->data)[i % nx];
         points[nx * nt + i] = ((double *)t->data)[i / nx];
     }
-    assert_ok(sg_cole_hopf(0.01 / pi, points, points + nx * nt, nx * nt, 1, points + 2 * nx * nt,
-                           NULL, NULL));
+    assert_ok(sgi_cole_hopf(0.01 / pi, points, points + nx * nt, nx * nt, 1, points + 2 * nx * nt,
+                            NULL, NULL));
     for (size_t i = 0; i < nx * nt; i++)
         worst = fmax(worst, fabs(points[2 * nx * nt + i] - ((double *)u->data)[i]));
     print_message("largest difference %.2e at %zu points\n", worst, nx * nt);
@@ -152,14 +152,14 @@ static void test_threads_and_arguments(void **state)
     }
     sg_pool *pool;
     assert_ok(sg_pool_create(&pool, 3, NULL));
-    assert_ok(sg_cole_hopf(1e-3, x, t, COUNT, 1, one, NULL, NULL));
-    assert_ok(sg_cole_hopf(1e-3, x, t, COUNT, 1, three, pool, NULL));
+    assert_ok(sgi_cole_hopf(1e-3, x, t, COUNT, 1, one, NULL, NULL));
+    assert_ok(sgi_cole_hopf(1e-3, x, t, COUNT, 1, three, pool, NULL));
     assert_memory_equal(one, three, sizeof one);
     sg_pool_destroy(pool);
-    assert_status(sg_cole_hopf(0, x, t, 1, 1, one, NULL, NULL), SG_ERROR_ARGUMENT);
+    assert_status(sgi_cole_hopf(0, x, t, 1, 1, one, NULL, NULL), SG_ERROR_ARGUMENT);
     failing_allocator memory = {.fail_at = 0};
     sg_allocator allocator = failing(&memory);
-    assert_status(sg_cole_hopf(1, x, t, 1, 1, one, NULL, &allocator), SG_ERROR_MEMORY);
+    assert_status(sgi_cole_hopf(1, x, t, 1, 1, one, NULL, &allocator), SG_ERROR_MEMORY);
 }
 
 int main(void)

@@ -7,13 +7,13 @@
 #include "support/support.h"
 
 static sg_status read_problem(const char *text, size_t size, const char *const *overrides,
-                              size_t count, sg_diagnostic *diagnostic)
+                              size_t count, sgi_diagnostic *diagnostic)
 {
-    sg_problem *problem;
+    sgi_problem *problem;
     sg_status status =
-        sg_problem_read(&problem, "p.yaml", text, size, overrides, count, NULL, diagnostic);
+        sgi_problem_read(&problem, "p.yaml", text, size, overrides, count, NULL, diagnostic);
     if (status == SG_OK)
-        sg_problem_destroy(problem);
+        sgi_problem_destroy(problem);
     return status;
 }
 
@@ -26,21 +26,21 @@ static void test_malformed_files(void **state)
 static void test_files_that_cannot_be_read(void **state)
 {
     (void)state;
-    sg_problem *problem;
-    sg_diagnostic diagnostic;
+    sgi_problem *problem;
+    sgi_diagnostic diagnostic;
     char answer[1024];
-    assert_status(sg_problem_load(&problem, "/no/such/file.yaml", NULL, 0, NULL, &diagnostic),
+    assert_status(sgi_problem_load(&problem, "/no/such/file.yaml", NULL, 0, NULL, &diagnostic),
                   SG_ERROR_IO);
     assert_null(problem);
-    sg_diagnostic_format(&diagnostic, answer, sizeof answer);
+    sgi_diagnostic_format(&diagnostic, answer, sizeof answer);
     assert_string_equal(answer, "/no/such/file.yaml: error: the file cannot be read\n");
     static char large[SG_YAML_MOST_BYTES + 1];
     memset(large, '#', sizeof large);
     assert_status(
-        sg_problem_read(&problem, "large", large, sizeof large, NULL, 0, NULL, &diagnostic),
+        sgi_problem_read(&problem, "large", large, sizeof large, NULL, 0, NULL, &diagnostic),
         SG_ERROR_FORMAT);
     assert_string_equal(diagnostic.message, "the file is larger than one megabyte");
-    assert_status(sg_problem_read(&problem, "zero", "a\0b", 3, NULL, 0, NULL, &diagnostic),
+    assert_status(sgi_problem_read(&problem, "zero", "a\0b", 3, NULL, 0, NULL, &diagnostic),
                   SG_ERROR_FORMAT);
     assert_string_equal(diagnostic.message, "this is not UTF-8 text");
     static const char *const bad[] = {
@@ -48,7 +48,7 @@ static void test_files_that_cannot_be_read(void **state)
         "a: \xE2\x82", "a: \x01",     "% 1net\xF0o/"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_status(
-            sg_problem_read(&problem, "bad", bad[i], strlen(bad[i]), NULL, 0, NULL, &diagnostic),
+            sgi_problem_read(&problem, "bad", bad[i], strlen(bad[i]), NULL, 0, NULL, &diagnostic),
             SG_ERROR_FORMAT);
 }
 

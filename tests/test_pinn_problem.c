@@ -25,14 +25,14 @@ static const char small[] = "coordinates: {x: [0, L], t: [0, 2*L]}\n"
                             "inputs: {fourier: 2, periodic: {x: 3}, raw: [t]}\n"
                             "network: {hidden: [8, 16], init: {gain: 5/3}}\n";
 
-static sg_problem *read_text(const char *text, const char *const *overrides, size_t count)
+static sgi_problem *read_text(const char *text, const char *const *overrides, size_t count)
 {
-    sg_problem *problem;
-    sg_diagnostic diagnostic;
+    sgi_problem *problem;
+    sgi_diagnostic diagnostic;
     char answer[2048];
-    if (sg_problem_read(&problem, "dir/small.yaml", text, strlen(text), overrides, count, NULL,
-                        &diagnostic) != SG_OK) {
-        sg_diagnostic_format(&diagnostic, answer, sizeof answer);
+    if (sgi_problem_read(&problem, "dir/small.yaml", text, strlen(text), overrides, count, NULL,
+                         &diagnostic) != SG_OK) {
+        sgi_diagnostic_format(&diagnostic, answer, sizeof answer);
         fail_msg("%s", answer);
     }
     return problem;
@@ -41,13 +41,13 @@ static sg_problem *read_text(const char *text, const char *const *overrides, siz
 static void test_meaning(void **state)
 {
     (void)state;
-    sg_problem *p = read_text(small, NULL, 0);
+    sgi_problem *p = read_text(small, NULL, 0);
     assert_string_equal(p->settings.name, "small");
     assert_close(p->upper[0], 2, 0);
     assert_close(p->upper[1], 4, 0);
     assert_int_equal(p->set_count, 5);
-    const sg_point_set *domain = &p->sets[0], *start = &p->sets[1], *ends = &p->sets[2];
-    const sg_point_set *middle = &p->sets[3], *wrap = &p->sets[4];
+    const sgi_point_set *domain = &p->sets[0], *start = &p->sets[1], *ends = &p->sets[2];
+    const sgi_point_set *middle = &p->sets[3], *wrap = &p->sets[4];
     assert_int_equal(domain->component_count, 2);
     assert_int_equal(domain->roots[0], domain->roots[1]);
     assert_close(domain->terms[1].weight, 3, 0);
@@ -65,18 +65,18 @@ static void test_meaning(void **state)
     assert_int_equal(wrap->kind, SG_SET_PAIRS);
     assert_int_equal(wrap->component_count, 2);
     assert_int_equal(wrap->points_per_item, 2);
-    sg_problem_destroy(p);
+    sgi_problem_destroy(p);
 }
 
 static void test_configurations(void **state)
 {
     (void)state;
-    sg_problem *p = read_text(small, NULL, 0);
-    sg_arena arena;
-    sg_allocator heap = sg_allocator_or_heap(NULL);
-    sg_arena_init(&arena, &heap);
+    sgi_problem *p = read_text(small, NULL, 0);
+    sgi_arena arena;
+    sg_allocator heap = sgi_allocator_or_heap(NULL);
+    sgi_arena_init(&arena, &heap);
     sg_jet_network_config network;
-    assert_ok(sg_problem_network(p, &arena, &network));
+    assert_ok(sgi_problem_network(p, &arena, &network));
     assert_int_equal(network.input.wave_count, 2 * 2 + 3);
     assert_false(network.input.keep[0]);
     assert_true(network.input.keep[1]);
@@ -86,16 +86,16 @@ static void test_configurations(void **state)
     assert_close(network.input.waves[4 * 2], 3.14159265358979323846, 1e-15); /* 2 pi / L */
     assert_int_equal(network.hidden_count, 2);
     assert_int_equal(network.hidden[1], 16);
-    assert_close(sg_problem_init(p).gain, 5 / 3.0, 1e-15);
+    assert_close(sgi_problem_init(p).gain, 5 / 3.0, 1e-15);
     sg_schedule_term terms[SG_MOST_PIECES + 2];
-    sg_optim_config optim = sg_problem_optim(p, terms);
+    sg_optim_config optim = sgi_problem_optim(p, terms);
     assert_int_equal(optim.kind, SG_OPTIM_SGD);
     assert_int_equal(optim.schedule_count, 2);
     assert_close(sg_schedule_factor(terms, 2, 50), 0, 0);
-    assert_int_equal(sg_problem_scale(p).method, SG_METHOD_NONE);
-    assert_int_equal(sg_problem_scale(p).until, 25);
-    sg_arena_clear(&arena);
-    sg_problem_destroy(p);
+    assert_int_equal(sgi_problem_scale(p).method, SG_METHOD_NONE);
+    assert_int_equal(sgi_problem_scale(p).until, 25);
+    sgi_arena_clear(&arena);
+    sgi_problem_destroy(p);
 }
 
 static void test_overrides(void **state)
@@ -108,35 +108,36 @@ static void test_overrides(void **state)
                                 "evaluation.grid=5 x 6",
                                 "training.stablegrad.until=forever",
                                 "training.stablegrad.reference=0.5"};
-    sg_problem *p = read_text(small, sets, sizeof sets / sizeof sets[0]);
+    sgi_problem *p = read_text(small, sets, sizeof sets / sizeof sets[0]);
     assert_int_equal(p->settings.network.hidden.count, 12);
     assert_int_equal(p->settings.training.warmup, 9);
     assert_int_equal(p->settings.training.then, 1); /* what the file says stays */
     assert_close(p->sets[1].terms[0].weight, 7, 0);
     assert_close(p->upper[1], 8, 0);
     assert_int_equal(p->settings.evaluation.grid[1], 6);
-    assert_true(sg_problem_scale(p).until == SG_FOREVER);
-    assert_close(sg_problem_scale(p).constant, 0.5, 0);
-    sg_problem_destroy(p);
+    assert_true(sgi_problem_scale(p).until == SG_FOREVER);
+    assert_close(sgi_problem_scale(p).constant, 0.5, 0);
+    sgi_problem_destroy(p);
 }
 
 /* Whether two problems train alike: the same settings, sets and programs. */
-static void assert_same(const sg_problem *a, const sg_problem *b)
+static void assert_same(const sgi_problem *a, const sgi_problem *b)
 {
     assert_string_equal(a->settings.name, b->settings.name);
-    for (size_t i = 0; i < sg_problem_options.count; i++) {
+    for (size_t i = 0; i < sgi_problem_options.count; i++) {
         char left[4096] = "", right[4096] = "";
-        if (sg_problem_options.rows[i].type == SG_OPTION_SECTION ||
-            strchr(sg_problem_options.rows[i].path, '*'))
+        if (sgi_problem_options.rows[i].type == SG_OPTION_SECTION ||
+            strchr(sgi_problem_options.rows[i].path, '*'))
             continue;
-        sg_option_write(&sg_problem_options.rows[i], &a->names, &a->settings, left, sizeof left);
-        sg_option_write(&sg_problem_options.rows[i], &b->names, &b->settings, right, sizeof right);
+        sgi_option_write(&sgi_problem_options.rows[i], &a->names, &a->settings, left, sizeof left);
+        sgi_option_write(&sgi_problem_options.rows[i], &b->names, &b->settings, right,
+                         sizeof right);
         assert_string_equal(left, right);
     }
     assert_int_equal(a->set_count, b->set_count);
     for (int k = 0; k < a->set_count; k++) {
-        const sg_point_set *s = &a->sets[k], *t = &b->sets[k];
-        const sg_program *f = s->gradient.program, *g = t->gradient.program;
+        const sgi_point_set *s = &a->sets[k], *t = &b->sets[k];
+        const sgi_program *f = s->gradient.program, *g = t->gradient.program;
         assert_string_equal(s->name, t->name);
         assert_int_equal(s->items, t->items);
         assert_close(s->terms[0].weight, t->terms[0].weight, 0);
@@ -155,18 +156,18 @@ static void assert_same(const sg_problem *a, const sg_problem *b)
     assert_int_equal(a->solution.kind, b->solution.kind);
 }
 
-static void round_trip(sg_problem *problem)
+static void round_trip(sgi_problem *problem)
 {
     char *text, *again;
-    assert_ok(sg_problem_write(problem, &text));
-    sg_problem *copy = read_text(text, NULL, 0);
+    assert_ok(sgi_problem_write(problem, &text));
+    sgi_problem *copy = read_text(text, NULL, 0);
     assert_same(problem, copy);
-    assert_ok(sg_problem_write(copy, &again));
+    assert_ok(sgi_problem_write(copy, &again));
     assert_string_equal(text, again);
-    sg_release(&problem->allocator, text);
-    sg_release(&copy->allocator, again);
-    sg_problem_destroy(copy);
-    sg_problem_destroy(problem);
+    sgi_release(&problem->allocator, text);
+    sgi_release(&copy->allocator, again);
+    sgi_problem_destroy(copy);
+    sgi_problem_destroy(problem);
 }
 
 static void test_written_problems_read_the_same(void **state)
@@ -187,20 +188,20 @@ static void test_shipped_problems(void **state)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char path[512], answer[2048];
         snprintf(path, sizeof path, "%s/../problems/%s.yaml", SG_TEST_DATA, names[i]);
-        sg_problem *problem;
-        sg_diagnostic diagnostic;
-        sg_check check;
-        if (sg_problem_load(&problem, path, NULL, 0, NULL, &diagnostic) != SG_OK) {
-            sg_diagnostic_format(&diagnostic, answer, sizeof answer);
+        sgi_problem *problem;
+        sgi_diagnostic diagnostic;
+        sgi_check check;
+        if (sgi_problem_load(&problem, path, NULL, 0, NULL, &diagnostic) != SG_OK) {
+            sgi_diagnostic_format(&diagnostic, answer, sizeof answer);
             fail_msg("%s", answer);
         }
-        assert_ok(sg_problem_check(problem, &check));
+        assert_ok(sgi_problem_check(problem, &check));
         for (size_t r = 0; r < check.count; r++)
             if (!check.rows[r].passed)
                 fail_msg("%s: %s is off by %g", names[i], check.rows[r].term,
                          check.rows[r].largest);
         assert_true(check.passed);
-        sg_check_release(problem, &check);
+        sgi_check_release(problem, &check);
         round_trip(problem);
     }
 }
@@ -218,9 +219,9 @@ static void test_check_finds_wrong_references(void **state)
         "  ends: {at: x = 0 | x = 1, u_n: -pi*exp(-pi^2*t)}\n"
         "reference: {u: 'exp(-pi^2*t)*sin(pi*x) + where(x > 0.9, 1e-3, 0)'}\n";
     const char *const right[] = {"reference.u=exp(-pi^2*t)*sin(pi*x)"};
-    sg_problem *problem = read_text(text, NULL, 0);
-    sg_check check;
-    assert_ok(sg_problem_check(problem, &check));
+    sgi_problem *problem = read_text(text, NULL, 0);
+    sgi_check check;
+    assert_ok(sgi_problem_check(problem, &check));
     assert_false(check.passed);
     assert_int_equal(check.count, 3);
     assert_true(check.rows[0].passed); /* the step's derivatives vanish */
@@ -228,29 +229,29 @@ static void test_check_finds_wrong_references(void **state)
     assert_close(check.rows[1].largest, 1e-3 / 2, 1e-2);
     assert_true(check.rows[1].worst[0] > 0.9);
     assert_close(check.rows[1].worst[1], 0, 0);
-    sg_check_release(problem, &check);
-    sg_problem_destroy(problem);
+    sgi_check_release(problem, &check);
+    sgi_problem_destroy(problem);
     problem = read_text(text, right, 1);
-    assert_ok(sg_problem_check(problem, &check));
+    assert_ok(sgi_problem_check(problem, &check));
     assert_true(check.passed);
-    sg_check_release(problem, &check);
-    sg_problem_destroy(problem);
+    sgi_check_release(problem, &check);
+    sgi_problem_destroy(problem);
 }
 
 static void test_quantities(void **state)
 {
     (void)state;
-    sg_problem *problem = read_text(small, NULL, 0);
+    sgi_problem *problem = read_text(small, NULL, 0);
     const char *const wanted[] = {"u", "u_xt", "k*u_xx - u_t"}, *const wrong[] = {"u", "u_y"};
-    sg_point_set set;
-    sg_diagnostic diagnostic;
-    assert_ok(sg_problem_quantities(problem, wanted, 3, &set, &diagnostic));
+    sgi_point_set set;
+    sgi_diagnostic diagnostic;
+    assert_ok(sgi_problem_quantities(problem, wanted, 3, &set, &diagnostic));
     assert_int_equal(set.component_count, 3);
     assert_int_equal(set.request_count, 4);
-    sg_point_set_release(&set);
-    assert_status(sg_problem_quantities(problem, wrong, 2, &set, &diagnostic), SG_ERROR_FORMAT);
+    sgi_point_set_release(&set);
+    assert_status(sgi_problem_quantities(problem, wrong, 2, &set, &diagnostic), SG_ERROR_FORMAT);
     assert_string_equal(diagnostic.file, "--fields");
-    sg_problem_destroy(problem);
+    sgi_problem_destroy(problem);
 }
 
 /* The table of options in the documentation is the table of options. */
@@ -262,8 +263,8 @@ static void test_documentation(void **state)
     static char text[1 << 17];
     assert_true(fread(text, 1, sizeof text - 1, file) > 0);
     fclose(file);
-    for (size_t i = 0; i < sg_problem_options.count; i++) {
-        const sg_option *option = &sg_problem_options.rows[i];
+    for (size_t i = 0; i < sgi_problem_options.count; i++) {
+        const sgi_option *option = &sgi_problem_options.rows[i];
         char line[512];
         if (option->type == SG_OPTION_SECTION)
             continue;
@@ -282,19 +283,19 @@ static void test_every_allocation_may_fail(void **state)
     for (sg_status status = SG_ERROR_MEMORY; status != SG_OK; at++) {
         failing_allocator memory = {.fail_at = at};
         sg_allocator allocator = failing(&memory);
-        sg_problem *problem;
-        sg_diagnostic diagnostic;
-        sg_check check;
+        sgi_problem *problem;
+        sgi_diagnostic diagnostic;
+        sgi_check check;
         char *text = NULL;
-        status = sg_problem_read(&problem, "small", small, sizeof small - 1, NULL, 0, &allocator,
-                                 &diagnostic);
+        status = sgi_problem_read(&problem, "small", small, sizeof small - 1, NULL, 0, &allocator,
+                                  &diagnostic);
         if (status == SG_OK) {
-            status = sg_problem_write(problem, &text);
-            sg_release(&allocator, text);
+            status = sgi_problem_write(problem, &text);
+            sgi_release(&allocator, text);
         }
-        if (problem && sg_problem_check(problem, &check) == SG_OK)
-            sg_check_release(problem, &check);
-        sg_problem_destroy(problem);
+        if (problem && sgi_problem_check(problem, &check) == SG_OK)
+            sgi_check_release(problem, &check);
+        sgi_problem_destroy(problem);
         if (status != SG_OK && status != SG_ERROR_MEMORY)
             fail_msg("allocation %ld: %s, %s", at, sg_status_name(status), diagnostic.message);
         assert_int_equal(memory.live, 0);

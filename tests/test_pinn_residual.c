@@ -23,9 +23,9 @@ static const char text[] = "coordinates: {x: [-1, 1], y: [0, 1], t: [0, 1]}\n"
                            "inputs: {periodic: {x: 1}}\n";
 
 typedef struct setup {
-    sg_problem *problem;
+    sgi_problem *problem;
     sg_jet_network *network;
-    sg_residual *residual;
+    sgi_residual *residual;
     sg_pool *pool;
     sg_jet *engine;
 } setup;
@@ -33,44 +33,44 @@ typedef struct setup {
 static void open_setup(setup *s, const char *precision, int threads, sg_isa isa)
 {
     const char *const sets[] = {precision};
-    sg_diagnostic diagnostic;
-    sg_arena arena;
-    sg_allocator heap = sg_allocator_or_heap(NULL);
+    sgi_diagnostic diagnostic;
+    sgi_arena arena;
+    sg_allocator heap = sgi_allocator_or_heap(NULL);
     assert_ok(
-        sg_problem_read(&s->problem, "test", text, sizeof text - 1, sets, 1, NULL, &diagnostic));
-    sg_arena_init(&arena, &heap);
+        sgi_problem_read(&s->problem, "test", text, sizeof text - 1, sets, 1, NULL, &diagnostic));
+    sgi_arena_init(&arena, &heap);
     sg_jet_network_config config;
-    assert_ok(sg_problem_network(s->problem, &arena, &config));
+    assert_ok(sgi_problem_network(s->problem, &arena, &config));
     assert_ok(sg_jet_network_create(&s->network, &config, NULL));
-    sg_jet_init init = sg_problem_init(s->problem);
+    sg_jet_init init = sgi_problem_init(s->problem);
     assert_ok(sg_jet_network_initialize(s->network, &init));
-    sg_arena_clear(&arena);
+    sgi_arena_clear(&arena);
     assert_ok(sg_pool_create(&s->pool, threads, NULL));
-    sg_residual_options options = {.type = config.type, .workers = threads, .isa = isa};
-    assert_ok(sg_residual_create(&s->residual, s->problem, &options, NULL));
+    sgi_residual_options options = {.type = config.type, .workers = threads, .isa = isa};
+    assert_ok(sgi_residual_create(&s->residual, s->problem, &options, NULL));
     sg_jet_config engine = sg_jet_defaults();
     engine.network = s->network;
-    engine.sets = sg_residual_sets(s->residual);
+    engine.sets = sgi_residual_sets(s->residual);
     engine.set_count = (size_t)s->problem->set_count;
     engine.pool = s->pool;
     assert_ok(sg_jet_create(&s->engine, &engine, NULL));
-    sg_residual_begin(s->residual, 5, 77);
+    sgi_residual_begin(s->residual, 5, 77);
 }
 
 static void close_setup(setup *s)
 {
     sg_jet_destroy(s->engine);
-    sg_residual_destroy(s->residual);
+    sgi_residual_destroy(s->residual);
     sg_pool_destroy(s->pool);
     sg_jet_network_destroy(s->network);
-    sg_problem_destroy(s->problem);
+    sgi_problem_destroy(s->problem);
 }
 
 static double total(setup *s, double *means)
 {
-    sg_loss loss = {.means = means};
+    sgi_loss loss = {.means = means};
     sg_jet_forward(s->engine);
-    sg_residual_collect(s->residual, s->engine, &loss);
+    sgi_residual_collect(s->residual, s->engine, &loss);
     return loss.total;
 }
 
@@ -105,13 +105,13 @@ static void test_loss_by_hand(void **state)
     setup s;
     open_setup(&s, "network.precision=double", 1, SG_ISA_AUTO);
     double means[5], loss = total(&s, means);
-    assert_int_equal(sg_residual_terms(s.residual), 5);
+    assert_int_equal(sgi_residual_terms(s.residual), 5);
     assert_close(loss, means[0] + 2 * means[1] + 10 * means[2] + means[3] + 3 * means[4], 1e-12);
     enum { N = 37 };
     double columns[3][N], points[3 * N], values[2 * N], sum = 0;
     void *coordinates[] = {columns[0], columns[1], columns[2]};
-    sg_draw draw = {5, SG_POINTS_TRAINING, 77};
-    sg_sample(s.problem, 1, N, &draw, 0, N, SG_FLOAT64, coordinates);
+    sgi_draw draw = {5, SG_POINTS_TRAINING, 77};
+    sgi_sample(s.problem, 1, N, &draw, 0, N, SG_FLOAT64, coordinates);
     for (int i = 0; i < N; i++)
         for (int k = 0; k < 3; k++)
             points[3 * i + k] = columns[k][i];
@@ -141,10 +141,10 @@ static void test_float_against_double(void **state)
     const double *exact = sg_jet_network_gradients(wide.network);
     for (size_t k = 0; k < isa_count; k++) {
         open_setup(&narrow, "network.precision=float", 1, isas[k]);
-        sg_loss a = {0}, b = {0};
+        sgi_loss a = {0}, b = {0};
         sg_jet_gradient(narrow.engine, NULL);
-        sg_residual_collect(wide.residual, wide.engine, &a);
-        sg_residual_collect(narrow.residual, narrow.engine, &b);
+        sgi_residual_collect(wide.residual, wide.engine, &a);
+        sgi_residual_collect(narrow.residual, narrow.engine, &b);
         assert_relative(b.total, a.total, 1e-4);
         assert_relative(sg_moments_std(&b.residual), sg_moments_std(&a.residual), 1e-4);
         const float *rounded = sg_jet_network_gradients(narrow.network);
@@ -163,9 +163,9 @@ static void test_threads_do_not_matter(void **state)
     open_setup(&three, "network.precision=float", 3, SG_ISA_AUTO);
     sg_jet_gradient(one.engine, NULL);
     sg_jet_gradient(three.engine, NULL);
-    sg_loss a = {0}, b = {0};
-    sg_residual_collect(one.residual, one.engine, &a);
-    sg_residual_collect(three.residual, three.engine, &b);
+    sgi_loss a = {0}, b = {0};
+    sgi_residual_collect(one.residual, one.engine, &a);
+    sgi_residual_collect(three.residual, three.engine, &b);
     assert_memory_equal(&a.total, &b.total, sizeof a.total);
     assert_memory_equal(sg_jet_network_gradients(one.network),
                         sg_jet_network_gradients(three.network),
@@ -180,9 +180,9 @@ static void test_moments_of_residuals(void **state)
     (void)state;
     setup s;
     open_setup(&s, "network.precision=double", 1, SG_ISA_AUTO);
-    sg_loss loss = {0};
+    sgi_loss loss = {0};
     sg_jet_forward(s.engine);
-    sg_residual_collect(s.residual, s.engine, &loss);
+    sgi_residual_collect(s.residual, s.engine, &loss);
     const sg_moments *m = &loss.residual;
     assert_relative((m->m2 + m->count * m->mean * m->mean) / 2, loss.total, 1e-12);
     assert_close(m->count, 2 * 301 + 2 * 37 + 2 * 101 + 4 * 53, 0);
@@ -200,7 +200,7 @@ static void test_jacobian_rows(void **state)
     sg_jet *alone;
     sg_jet_config config = sg_jet_defaults();
     config.network = s.network;
-    config.sets = sg_residual_sets(s.residual) + 1;
+    config.sets = sgi_residual_sets(s.residual) + 1;
     config.set_count = 1;
     assert_ok(sg_jet_create(&alone, &config, NULL));
     size_t parameters = sg_jet_network_parameters(s.network);
@@ -211,8 +211,8 @@ static void test_jacobian_rows(void **state)
     assert_ok(sg_jet_rows(alone, 0, 0, N, rows));
     double columns[3][N], points[3 * N], values[2 * N];
     void *coordinates[] = {columns[0], columns[1], columns[2]};
-    sg_draw draw = {5, SG_POINTS_TRAINING, 77};
-    sg_sample(s.problem, 1, N, &draw, 0, N, SG_FLOAT64, coordinates);
+    sgi_draw draw = {5, SG_POINTS_TRAINING, 77};
+    sgi_sample(s.problem, 1, N, &draw, 0, N, SG_FLOAT64, coordinates);
     for (int i = 0; i < N; i++)
         for (int k = 0; k < 3; k++)
             points[3 * i + k] = columns[k][i];
@@ -247,11 +247,11 @@ static void test_every_allocation_may_fail(void **state)
     for (sg_status status = SG_ERROR_MEMORY; status != SG_OK; at++) {
         failing_allocator memory = {.fail_at = at};
         sg_allocator allocator = failing(&memory);
-        sg_residual_options options = {.type = SG_FLOAT32, .workers = 2};
-        sg_residual *residual;
-        status = sg_residual_create(&residual, s.problem, &options, &allocator);
+        sgi_residual_options options = {.type = SG_FLOAT32, .workers = 2};
+        sgi_residual *residual;
+        status = sgi_residual_create(&residual, s.problem, &options, &allocator);
         assert_true(status == SG_OK || status == SG_ERROR_MEMORY);
-        sg_residual_destroy(residual);
+        sgi_residual_destroy(residual);
         assert_int_equal(memory.live, 0);
     }
     assert_true(at > 5);

@@ -23,15 +23,16 @@ typedef struct cloud {
     double normals[3][MOST];
 } cloud;
 
-static sg_problem *open_problem(void)
+static sgi_problem *open_problem(void)
 {
-    sg_problem *problem;
-    sg_diagnostic diagnostic;
-    assert_ok(sg_problem_read(&problem, "test", text, sizeof text - 1, NULL, 0, NULL, &diagnostic));
+    sgi_problem *problem;
+    sgi_diagnostic diagnostic;
+    assert_ok(
+        sgi_problem_read(&problem, "test", text, sizeof text - 1, NULL, 0, NULL, &diagnostic));
     return problem;
 }
 
-static void draw_points(const sg_problem *problem, int set, int64_t items, sg_draw draw,
+static void draw_points(const sgi_problem *problem, int set, int64_t items, sgi_draw draw,
                         size_t first, size_t count, cloud *c)
 {
     void *coordinates[6], *normals[3];
@@ -39,17 +40,17 @@ static void draw_points(const sg_problem *problem, int set, int64_t items, sg_dr
         coordinates[k] = c->coordinates[k];
     for (int k = 0; k < 3; k++)
         normals[k] = c->normals[k];
-    sg_sample(problem, set, items, &draw, first, count, SG_FLOAT64, coordinates);
-    sg_sample_normals(&problem->sets[set], items, first, count, SG_FLOAT64, 3, normals);
+    sgi_sample(problem, set, items, &draw, first, count, SG_FLOAT64, coordinates);
+    sgi_sample_normals(&problem->sets[set], items, first, count, SG_FLOAT64, 3, normals);
 }
 
 static void test_points_are_pure_functions(void **state)
 {
     (void)state;
-    sg_problem *problem = open_problem();
+    sgi_problem *problem = open_problem();
     cloud *all = calloc(1, sizeof *all), *part = calloc(1, sizeof *part);
     assert_true(all && part);
-    sg_draw draw = {7, SG_POINTS_TRAINING, 123};
+    sgi_draw draw = {7, SG_POINTS_TRAINING, 123};
     for (int set = 0; set < problem->set_count; set++) {
         int64_t items = problem->sets[set].items;
         size_t n = (size_t)items;
@@ -67,20 +68,20 @@ static void test_points_are_pure_functions(void **state)
     }
     free(all);
     free(part);
-    sg_problem_destroy(problem);
+    sgi_problem_destroy(problem);
 }
 
 static void test_streams_differ(void **state)
 {
     (void)state;
-    sg_problem *problem = open_problem();
+    sgi_problem *problem = open_problem();
     cloud *a = calloc(1, sizeof *a), *b = calloc(1, sizeof *b);
     assert_true(a && b);
-    const sg_draw draws[] = {{7, SG_POINTS_TRAINING, 1},
-                             {8, SG_POINTS_TRAINING, 1},
-                             {7, SG_POINTS_VALIDATION, 1},
-                             {7, SG_POINTS_TRAINING, 2},
-                             {7, SG_POINTS_CHECK, 1}};
+    const sgi_draw draws[] = {{7, SG_POINTS_TRAINING, 1},
+                              {8, SG_POINTS_TRAINING, 1},
+                              {7, SG_POINTS_VALIDATION, 1},
+                              {7, SG_POINTS_TRAINING, 2},
+                              {7, SG_POINTS_CHECK, 1}};
     draw_points(problem, 0, 1001, draws[0], 0, 1001, a);
     for (int i = 1; i < 5; i++) {
         draw_points(problem, 0, 1001, draws[i], 0, 1001, b);
@@ -91,16 +92,16 @@ static void test_streams_differ(void **state)
     assert_true(a->coordinates[0][0] != b->coordinates[0][0]);
     free(a);
     free(b);
-    sg_problem_destroy(problem);
+    sgi_problem_destroy(problem);
 }
 
 static void test_domain_is_filled_evenly(void **state)
 {
     (void)state;
-    sg_problem *problem = open_problem();
+    sgi_problem *problem = open_problem();
     cloud *c = calloc(1, sizeof *c);
     assert_non_null(c);
-    draw_points(problem, 0, MOST, (sg_draw){3, SG_POINTS_TRAINING, 0}, 0, MOST, c);
+    draw_points(problem, 0, MOST, (sgi_draw){3, SG_POINTS_TRAINING, 0}, 0, MOST, c);
     for (int k = 0; k < 3; k++) {
         double lower = problem->lower[k], upper = problem->upper[k], sum = 0, squares = 0;
         for (int i = 0; i < MOST; i++) {
@@ -113,17 +114,17 @@ static void test_domain_is_filled_evenly(void **state)
         assert_close(squares / MOST, 1 / 3.0, 0.02);
     }
     free(c);
-    sg_problem_destroy(problem);
+    sgi_problem_destroy(problem);
 }
 
 static void test_faces_by_measure_and_normals(void **state)
 {
     (void)state;
-    sg_problem *problem = open_problem();
-    const sg_point_set *walls = &problem->sets[2];
+    sgi_problem *problem = open_problem();
+    const sgi_point_set *walls = &problem->sets[2];
     cloud *c = calloc(1, sizeof *c);
     assert_non_null(c);
-    draw_points(problem, 2, 1000, (sg_draw){3, SG_POINTS_TRAINING, 0}, 0, 1000, c);
+    draw_points(problem, 2, 1000, (sgi_draw){3, SG_POINTS_TRAINING, 0}, 0, 1000, c);
     int counts[4] = {0};
     for (int i = 0; i < 1000; i++) {
         double x = c->coordinates[0][i], y = c->coordinates[1][i];
@@ -140,21 +141,21 @@ static void test_faces_by_measure_and_normals(void **state)
     assert_int_equal(counts[2], 400);
     assert_int_equal(counts[3], 400);
     for (int64_t items = 1; items < 200; items++) {
-        assert_int_equal(sg_face_begin(walls, items, 4), items);
+        assert_int_equal(sgi_face_begin(walls, items, 4), items);
         for (int f = 0; f < 4 && items >= 4; f++)
-            assert_true(sg_face_begin(walls, items, f + 1) > sg_face_begin(walls, items, f));
+            assert_true(sgi_face_begin(walls, items, f + 1) > sgi_face_begin(walls, items, f));
     }
     free(c);
-    sg_problem_destroy(problem);
+    sgi_problem_destroy(problem);
 }
 
 static void test_pairs(void **state)
 {
     (void)state;
-    sg_problem *problem = open_problem();
+    sgi_problem *problem = open_problem();
     cloud *c = calloc(1, sizeof *c);
     assert_non_null(c);
-    draw_points(problem, 3, 30, (sg_draw){3, SG_POINTS_TRAINING, 0}, 0, 30, c);
+    draw_points(problem, 3, 30, (sgi_draw){3, SG_POINTS_TRAINING, 0}, 0, 30, c);
     for (int i = 0; i < 30; i++) {
         int k = i < 6 ? 0 : 1; /* measures 2 and 8 */
         assert_close(c->coordinates[k][i], problem->upper[k], 0);
@@ -165,7 +166,7 @@ static void test_pairs(void **state)
                 assert_close(c->coordinates[j][i], c->coordinates[3 + j][i], 0);
     }
     free(c);
-    sg_problem_destroy(problem);
+    sgi_problem_destroy(problem);
 }
 
 int main(void)

@@ -7,11 +7,11 @@
 
 #include "report/columns.h"
 #include "report/report.h"
-#include "report/text.h"
 #include "support/folders.h"
 #include "support/folders_images.h"
 #include "support/pages.h"
 #include "support/support.h"
+#include "text/text.h"
 
 /* The page has the sections of an image run, and none of a problem's. */
 static char *report_of(const char *folder)
@@ -28,11 +28,11 @@ static char *report_of(const char *folder)
     return html;
 }
 
-static sg_report_summary summary_of(const char *folder)
+static sgi_report_summary summary_of(const char *folder)
 {
-    sg_report_summary summary;
+    sgi_report_summary summary;
     char message[512] = "";
-    sg_status status = sg_report_summarise(&summary, folder, NULL, message, sizeof message);
+    sg_status status = sgi_report_summarise(&summary, folder, NULL, message, sizeof message);
     assert_string_equal(message, "");
     assert_ok(status);
     assert_true(summary.images);
@@ -82,11 +82,11 @@ static void numbers_are_those_of_the_runs(void **state)
     (void)state;
     char *folder = folder_temporary();
     folder_image_comparison(sub(folder, "c"), 2);
-    sg_report_summary summary = summary_of(sub(folder, "c"));
+    sgi_report_summary summary = summary_of(sub(folder, "c"));
     assert_int_equal(summary.count, 4);
     assert_close(summary.chance, 0.01, 1e-15);
-    const sg_report_variant *batch = &summary.variants[0], *plain = &summary.variants[1],
-                            *scaled = &summary.variants[2], *sign = &summary.variants[3];
+    const sgi_report_variant *batch = &summary.variants[0], *plain = &summary.variants[1],
+                             *scaled = &summary.variants[2], *sign = &summary.variants[3];
     assert_string_equal(plain->label, "no BatchNorm");
     assert_int_equal(batch->top1.count, 2);
     assert_true(batch->top1.mean > 0.35 && batch->top1.mean < 0.45);
@@ -111,7 +111,7 @@ static void numbers_are_those_of_the_runs(void **state)
     assert_says(html, text);
     assert_says(html, "class=\"band s2\"");
     free(html);
-    sg_report_summary_release(&summary);
+    sgi_report_summary_release(&summary);
     folder_remove(folder);
 }
 
@@ -129,7 +129,7 @@ static void shares_are_read_as_documented(void **state)
                "{\"step\":10,\"validation\":{\"loss\":4,\"top1\":0.2,\"top5\":0.8}}\n"
                "{\"step\":15,\"validation\":{\"loss\":4,\"top1\":0.3,\"top5\":0.8}}\n"
                "{\"step\":20,\"validation\":{\"loss\":3,\"top1\":0.5,\"top5\":0.7}}\n");
-    sg_report_summary summary = summary_of(sub(folder, "c"));
+    sgi_report_summary summary = summary_of(sub(folder, "c"));
     assert_close(summary.variants[0].top1.mean, 0.3, 1e-15);
     assert_close(summary.variants[0].best_top1.mean, 0.4, 1e-15);
     assert_close(summary.variants[0].best_step.mean, 10, 0);
@@ -137,7 +137,7 @@ static void shares_are_read_as_documented(void **state)
     assert_close(summary.variants[2].reached.mean, 15, 0);
     assert_close(summary.variants[2].best_top1.mean, 0.5, 1e-15);
     assert_int_equal(summary.variants[1].reached.count, 0);
-    sg_report_summary_release(&summary);
+    sgi_report_summary_release(&summary);
     char *html = report_of(sub(folder, "c"));
     assert_says(html,
                 "That is 20.0 points above BatchNorm, whose final top-1 it reaches at step 15");
@@ -192,11 +192,11 @@ static void collapse_is_told_from_trouble(void **state)
                        "{\"step\":312,\"validation\":{\"loss\":4,\"top1\":%g,\"images\":5000}}\n",
                        cases[c].top1);
         folder_put(sub(folder, "r"), "metrics.jsonl", cases[c].top1 < 0 ? "" : text);
-        sg_report_summary summary = summary_of(sub(folder, "r"));
-        const sg_statistic *collapsed = &summary.variants[0].collapsed;
+        sgi_report_summary summary = summary_of(sub(folder, "r"));
+        const sgi_statistic *collapsed = &summary.variants[0].collapsed;
         assert_int_equal(collapsed->count, cases[c].step >= 0);
         assert_true(cases[c].step < 0 || collapsed->mean == cases[c].step);
-        sg_report_summary_release(&summary);
+        sgi_report_summary_release(&summary);
         char *html = report_of(sub(folder, "r"));
         if (strstr(cases[c].events, "odd"))
             assert_says(html, "Step 3: odd &lt;things&gt;.");
@@ -320,8 +320,8 @@ static void columns_are_found_in_any_order(void **state)
 {
     (void)state;
     enum { ROWS = 40, NAMES = 500 };
-    sg_columns columns;
-    sg_columns_begin(&columns, NULL);
+    sgi_columns columns;
+    sgi_columns_begin(&columns, NULL);
     for (int r = 0; r < ROWS; r++) {
         json_t *line = json_object(), *layers = json_array();
         json_object_set_new(line, "step", json_integer(r + 1));
@@ -333,19 +333,19 @@ static void columns_are_found_in_any_order(void **state)
                                   json_pack("{s:s,s:f}", "name", name, "std", 1000.0 * r + l));
         }
         json_object_set_new(line, "layers", layers);
-        assert_ok(sg_columns_add(&columns, line));
+        assert_ok(sgi_columns_add(&columns, line));
         json_decref(line);
     }
     assert_int_equal(columns.count, NAMES + 1);
     for (int l = 0; l < NAMES; l++) {
         char name[48];
         (void)snprintf(name, sizeof name, "layers/block.%d/std", l);
-        const double *values = sg_columns_find(&columns, name);
+        const double *values = sgi_columns_find(&columns, name);
         assert_non_null(values);
         for (int r = 0; r < ROWS; r++)
             assert_true(values[r] == 1000.0 * r + l);
     }
-    assert_null(sg_columns_find(&columns, "layers/block.500/std"));
+    assert_null(sgi_columns_find(&columns, "layers/block.500/std"));
     /* More names than there may be columns: the rest is left out, what is there stays right. */
     json_t *line = json_object(), *many = json_object();
     for (int i = 0; i < 6000; i++) {
@@ -355,36 +355,36 @@ static void columns_are_found_in_any_order(void **state)
     }
     json_object_set_new(line, "step", json_integer(ROWS + 1));
     json_object_set_new(line, "many", many);
-    assert_ok(sg_columns_add(&columns, line));
+    assert_ok(sgi_columns_add(&columns, line));
     json_decref(line);
     assert_int_equal(columns.count, 4096);
-    assert_true(sg_columns_last(&columns, "many/n3000") == 3000);
-    assert_null(sg_columns_find(&columns, "many/n5000"));
-    assert_true(isnan(sg_columns_last(&columns, "layers/block.3/std")));
-    sg_columns_release(&columns);
+    assert_true(sgi_columns_last(&columns, "many/n3000") == 3000);
+    assert_null(sgi_columns_find(&columns, "many/n5000"));
+    assert_true(isnan(sgi_columns_last(&columns, "layers/block.3/std")));
+    sgi_columns_release(&columns);
 }
 
 static void texts_of_shares_and_memory(void **state)
 {
     (void)state;
-    sg_text text;
-    sg_text_begin(&text, NULL);
+    sgi_text text;
+    sgi_text_begin(&text, NULL);
     static const double shares[] = {0.0102, 1, 0, NAN, INFINITY};
     static const double bytes[] = {0, 5.4e6, 999.6e6, 1.3e9, 240e9, NAN};
     for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
-        sg_text_percent(&text, shares[i]);
-        sg_text_add(&text, " ");
+        sgi_text_percent(&text, shares[i]);
+        sgi_text_add(&text, " ");
     }
     for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++) {
-        sg_text_memory(&text, bytes[i]);
-        sg_text_add(&text, " ");
+        sgi_text_memory(&text, bytes[i]);
+        sgi_text_add(&text, " ");
     }
     assert_string_equal(text.data,
                         "1.0% 100.0% 0.0% – not finite 0 MB 5 MB 1.0 GB 1.3 GB 240 GB – ");
-    sg_text_cut(&text, 4);
-    sg_text_add(&text, "!");
+    sgi_text_cut(&text, 4);
+    sgi_text_add(&text, "!");
     assert_string_equal(text.data, "1.0%!");
-    sg_text_release(&text);
+    sgi_text_release(&text);
 }
 
 /* As in test_report_page.c: the first hundred one by one, then ever larger steps. */
@@ -405,14 +405,14 @@ static void allocations_fail_in_turn(void **state)
     }
     failing_allocator counter = {.fail_at = -1};
     sg_allocator allocator = failing(&counter);
-    assert_ok(sg_report_write(sub(folder, "c"), &allocator, NULL, 0));
+    assert_ok(sgi_report_write(sub(folder, "c"), &allocator, NULL, 0));
     assert_int_equal(counter.live, 0);
     long all = counter.made;
     assert_true(all > 200);
     for (long n = 0; n < all; n += n < 100 ? 1 : 1 + n / 50) {
         char message[512] = "";
         counter = (failing_allocator){.fail_at = n};
-        assert_status(sg_report_write(sub(folder, "c"), &allocator, message, sizeof message),
+        assert_status(sgi_report_write(sub(folder, "c"), &allocator, message, sizeof message),
                       SG_ERROR_MEMORY);
         assert_non_null(strstr(message, "out of memory"));
         assert_int_equal(counter.live, 0);

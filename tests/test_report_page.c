@@ -58,10 +58,10 @@ static void the_sentence_and_the_table_agree(void **state)
     (void)state;
     char *folder = folder_temporary();
     folder_comparison(sub(folder, "c"), FOLDER_BURGERS, 3);
-    sg_report_summary summary;
-    assert_ok(sg_report_summarise(&summary, sub(folder, "c"), NULL, NULL, 0));
+    sgi_report_summary summary;
+    assert_ok(sgi_report_summarise(&summary, sub(folder, "c"), NULL, NULL, 0));
     assert_int_equal(summary.count, 2);
-    const sg_report_variant *base = &summary.variants[0], *v = &summary.variants[1];
+    const sgi_report_variant *base = &summary.variants[0], *v = &summary.variants[1];
     assert_string_equal(v->name, "stablegrad");
     assert_int_equal(v->runs, 3);
     assert_int_equal(v->validation.count, 3);
@@ -85,7 +85,7 @@ static void the_sentence_and_the_table_agree(void **state)
     assert_non_null(strstr(html, "class=\"band s1\""));
     assert_non_null(strstr(html, "<th>seed</th><td>1, 2, 3</td>"));
     free(html);
-    sg_report_summary_release(&summary);
+    sgi_report_summary_release(&summary);
     folder_remove(folder);
 }
 
@@ -102,13 +102,13 @@ static void first_step_at_or_below(void **state)
                "{\"step\":60,\"validation\":{\"loss\":0.3}}\n"
                "{\"step\":70,\"validation\":{\"loss\":0.25}}\n"
                "{\"step\":80,\"validation\":{\"loss\":null}}\n");
-    sg_report_summary summary;
-    assert_ok(sg_report_summarise(&summary, sub(folder, "c"), NULL, NULL, 0));
+    sgi_report_summary summary;
+    assert_ok(sgi_report_summarise(&summary, sub(folder, "c"), NULL, NULL, 0));
     assert_true(summary.variants[0].reached.mean == 200);
     assert_true(summary.variants[1].reached.mean == 70);
     assert_true(isinf(summary.variants[1].validation.mean));
     assert_int_equal(summary.variants[1].relative_l2.count, 0);
-    sg_report_summary_release(&summary);
+    sgi_report_summary_release(&summary);
     char *html = report_of(sub(folder, "c"));
     assert_non_null(strstr(html, "a validation loss that is not finite"));
     free(html);
@@ -186,11 +186,11 @@ static void resumed_steps_replace_the_old(void **state)
         "{\"step\":10,\"validation\":{\"loss\":1}}\n{\"step\":20,\"validation\":{\"loss\":2}}\n"
         "{\"step\":30,\"validation\":{\"loss\":3}}\n"
         "{\"step\":20,\"validation\":{\"loss\":4}}\n");
-    sg_report_summary summary;
-    assert_ok(sg_report_summarise(&summary, sub(folder, "r"), NULL, NULL, 0));
+    sgi_report_summary summary;
+    assert_ok(sgi_report_summarise(&summary, sub(folder, "r"), NULL, NULL, 0));
     assert_true(summary.variants[0].validation.mean == 4);
     assert_true(summary.variants[0].reached.mean == 10);
-    sg_report_summary_release(&summary);
+    sgi_report_summary_release(&summary);
     folder_remove(folder);
 }
 
@@ -215,24 +215,24 @@ static void unusable_folders_are_refused(void **state)
 {
     (void)state;
     char *folder = folder_temporary(), message[512];
-    assert_status(sg_report_write(folder, NULL, message, sizeof message), SG_ERROR_IO);
+    assert_status(sgi_report_write(folder, NULL, message, sizeof message), SG_ERROR_IO);
     assert_non_null(strstr(message, "run.json: No such file"));
     folder_put(folder, "run.json", "{\"name\": ");
-    assert_status(sg_report_write(folder, NULL, message, sizeof message), SG_ERROR_FORMAT);
+    assert_status(sgi_report_write(folder, NULL, message, sizeof message), SG_ERROR_FORMAT);
     assert_non_null(strstr(message, "run.json:1:"));
     folder_put(folder, "run.json", "[]");
-    assert_status(sg_report_write(folder, NULL, message, sizeof message), SG_ERROR_FORMAT);
+    assert_status(sgi_report_write(folder, NULL, message, sizeof message), SG_ERROR_FORMAT);
     assert_non_null(strstr(message, "run.json: not a JSON object"));
     static const char *const lists[] = {
         "{}", "{\"variants\":[]}", "{\"variants\":[{\"runs\":[\"../x\"]}]}",
         "{\"variants\":[{\"runs\":[7]}]}", "{\"variants\":[{\"runs\":[\"a/b\"]}]}"};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         folder_put(folder, "compare.json", lists[i]);
-        assert_status(sg_report_write(folder, NULL, message, sizeof message), SG_ERROR_FORMAT);
+        assert_status(sgi_report_write(folder, NULL, message, sizeof message), SG_ERROR_FORMAT);
         assert_non_null(strstr(message, "compare.json"));
     }
     folder_put(folder, "compare.json", "{\"variants\":[{\"name\":\"a\",\"runs\":[\"a\"]}]}");
-    assert_status(sg_report_write(folder, NULL, message, sizeof message), SG_ERROR_IO);
+    assert_status(sgi_report_write(folder, NULL, message, sizeof message), SG_ERROR_IO);
     assert_non_null(strstr(message, "none of the runs"));
     folder_remove(folder);
 }
@@ -252,14 +252,14 @@ static void allocations_fail_in_turn(void **state)
     }
     failing_allocator counter = {.fail_at = -1};
     sg_allocator allocator = failing(&counter);
-    assert_ok(sg_report_write(sub(folder, "c"), &allocator, NULL, 0));
+    assert_ok(sgi_report_write(sub(folder, "c"), &allocator, NULL, 0));
     assert_int_equal(counter.live, 0);
     long all = counter.made;
     assert_true(all > 200);
     for (long n = 0; n < all; n += n < 100 ? 1 : 1 + n / 50) {
         char message[512] = "";
         counter = (failing_allocator){.fail_at = n};
-        assert_status(sg_report_write(sub(folder, "c"), &allocator, message, sizeof message),
+        assert_status(sgi_report_write(sub(folder, "c"), &allocator, message, sizeof message),
                       SG_ERROR_MEMORY);
         assert_non_null(strstr(message, "out of memory"));
         assert_int_equal(counter.live, 0);

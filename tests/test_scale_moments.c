@@ -16,7 +16,7 @@ static double doubles[MOST + OFFSETS];
 static void fill(double mean, double std)
 {
     for (size_t i = 0; i < MOST + OFFSETS; i++) {
-        double x = mean + std * sg_random_normal(11, 0, i);
+        double x = mean + std * sgi_random_normal(11, 0, i);
         floats[i] = (float)x;
         doubles[i] = x;
     }
@@ -43,14 +43,14 @@ static sg_moments plain(sg_type type, size_t offset, size_t count)
     return (sg_moments){(double)count, (double)mean, (double)m2};
 }
 
-static void check(const sg_scale_kernels *kernels, sg_type type, size_t offset, size_t count)
+static void check(const sgi_scale_kernels *kernels, sg_type type, size_t offset, size_t count)
 {
     sg_moments fast = kernels->moments[type](from(type, offset), count);
     sg_moments slow = plain(type, offset, count);
     assert_true(fast.count == slow.count);
     assert_close(fast.mean, slow.mean, 1e-14);
     assert_close(fast.m2, slow.m2, 1e-13);
-    sg_moments generic = sg_scale_kernels_generic.moments[type](from(type, offset), count);
+    sg_moments generic = sgi_scale_kernels_generic.moments[type](from(type, offset), count);
     assert_memory_equal(&fast, &generic, sizeof fast);
 }
 
@@ -64,10 +64,10 @@ static void every_tail_and_alignment(void **state)
         for (int type = SG_FLOAT32; type <= SG_FLOAT64; type++)
             for (size_t offset = 0; offset < OFFSETS; offset++) {
                 for (size_t count = 1; count <= 130; count++)
-                    check(sg_scale_kernels_for(isas[k]), (sg_type)type, offset, count);
+                    check(sgi_scale_kernels_for(isas[k]), (sg_type)type, offset, count);
                 for (size_t count = 2040; count <= 2060; count++)
-                    check(sg_scale_kernels_for(isas[k]), (sg_type)type, offset, count);
-                check(sg_scale_kernels_for(isas[k]), (sg_type)type, offset, MOST);
+                    check(sgi_scale_kernels_for(isas[k]), (sg_type)type, offset, count);
+                check(sgi_scale_kernels_for(isas[k]), (sg_type)type, offset, MOST);
             }
 }
 
@@ -153,7 +153,7 @@ static void large_floats_do_not_overflow(void **state)
     assert_relative(sg_moments_std(&m), (double)3e38f, 1e-12);
 }
 
-static void check_elementwise(const sg_scale_kernels *kernels, sg_type type, size_t count)
+static void check_elementwise(const sgi_scale_kernels *kernels, sg_type type, size_t count)
 {
     unsigned char scaled[80 * sizeof(double)], signs[80 * sizeof(double)];
     size_t size = type == SG_FLOAT32 ? sizeof(float) : sizeof(double);
@@ -184,7 +184,7 @@ static void multiplication_and_signs(void **state)
     for (size_t k = 0; k < n; k++)
         for (int type = SG_FLOAT32; type <= SG_FLOAT64; type++)
             for (size_t count = 0; count < 70; count++)
-                check_elementwise(sg_scale_kernels_for(isas[k]), (sg_type)type, count);
+                check_elementwise(sgi_scale_kernels_for(isas[k]), (sg_type)type, count);
 }
 
 int main(void)

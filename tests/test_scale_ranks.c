@@ -110,9 +110,9 @@ static void run(rank ranks[RANKS], sg_sharding sharding)
 static void fill(void)
 {
     for (uint64_t i = 0; i < ELEMENTS; i++)
-        gradients[i] = 5 + (double)i / ELEMENTS + sg_random_normal(1, 1, i);
+        gradients[i] = 5 + (double)i / ELEMENTS + sgi_random_normal(1, 1, i);
     for (uint64_t i = 0; i < SIGNALS; i++)
-        signals[i] = (double)i / SIGNALS - 2 + 0.1 * sg_random_normal(1, 2, i);
+        signals[i] = (double)i / SIGNALS - 2 + 0.1 * sgi_random_normal(1, 2, i);
 }
 
 static double whole_std(const double *values, size_t count)

@@ -9,21 +9,21 @@
 
 static const char small[] = "data: {train: a.bin, test: b.bin}\n";
 
-static sg_task *read_as(const char *name, const char *text, const char *const *overrides,
-                        size_t count)
+static sgi_task *read_as(const char *name, const char *text, const char *const *overrides,
+                         size_t count)
 {
-    sg_task *task;
-    sg_diagnostic diagnostic;
+    sgi_task *task;
+    sgi_diagnostic diagnostic;
     char answer[2048];
-    if (sg_task_read(&task, name, text, strlen(text), overrides, count, NULL, &diagnostic) !=
+    if (sgi_task_read(&task, name, text, strlen(text), overrides, count, NULL, &diagnostic) !=
         SG_OK) {
-        sg_diagnostic_format(&diagnostic, answer, sizeof answer);
+        sgi_diagnostic_format(&diagnostic, answer, sizeof answer);
         fail_msg("%s", answer);
     }
     return task;
 }
 
-static sg_task *read_text(const char *text)
+static sgi_task *read_text(const char *text)
 {
     return read_as("/tasks/small.yaml", text, NULL, 0);
 }
@@ -43,15 +43,15 @@ static void test_recognition(void **state)
                  {"data: {\n", false},
                  {"title: data\n", false}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        assert_int_equal(sg_task_recognise(cases[i].text, strlen(cases[i].text), NULL),
+        assert_int_equal(sgi_task_recognise(cases[i].text, strlen(cases[i].text), NULL),
                          cases[i].task);
 }
 
 static void test_defaults(void **state)
 {
     (void)state;
-    sg_task *task = read_text(small);
-    const sg_task_settings *s = &task->settings;
+    sgi_task *task = read_text(small);
+    const sgi_task_settings *s = &task->settings;
     assert_string_equal(s->name, "small");
     assert_string_equal(s->title, "");
     assert_int_equal(s->data.kind, SG_DATA_CIFAR100);
@@ -72,25 +72,25 @@ static void test_defaults(void **state)
     assert_int_equal(s->training.log_every, 20);
     assert_int_equal(s->training.evaluate_every, 0);
     assert_int_equal(s->training.checkpoint_every, 0);
-    sg_task_destroy(task);
+    sgi_task_destroy(task);
 }
 
 /* The defaults that torchvision's have in the engine are the engine's. */
 static void test_configurations(void **state)
 {
     (void)state;
-    sg_task *task = read_text(small);
-    sg_image_view usual = sg_image_view_defaults(), view = sg_task_view(task, true);
+    sgi_task *task = read_text(small);
+    sg_image_view usual = sg_image_view_defaults(), view = sgi_task_view(task, true);
     assert_int_equal(view.size, 64);
     assert_true(view.augment && view.flip);
-    assert_false(sg_task_view(task, false).augment);
+    assert_false(sgi_task_view(task, false).augment);
     assert_close(view.area_min, usual.area_min, 0);
     assert_close(view.area_max, usual.area_max, 0);
     assert_close(view.aspect, usual.aspect, 1e-15);
     assert_close(view.zoom, usual.zoom, 1e-15);
     assert_memory_equal(view.mean, usual.mean, sizeof view.mean);
     assert_memory_equal(view.std, usual.std, sizeof view.std);
-    sg_model_options model = sg_task_model(task, 100);
+    sg_model_options model = sgi_task_model(task, 100);
     assert_int_equal(model.classes, 100);
     assert_int_equal(model.norm, SG_NORM_NONE);
     assert_false(model.bias);
@@ -98,15 +98,15 @@ static void test_configurations(void **state)
     assert_int_equal(model.hidden_count, 4);
     assert_int_equal(model.hidden[3], 256);
     assert_int_equal(model.act, SG_ACT_TANH);
-    assert_int_equal(sg_task_init(task).kind, SG_INIT_DEFAULT);
-    assert_close(sg_task_init(task).gain, 0, 0);
-    assert_int_equal(sg_task_scale(task, 100).method, SG_METHOD_STABLEGRAD);
-    assert_int_equal(sg_task_scale(task, 100).blocks, SG_BLOCKS_TENSOR);
-    assert_true(sg_task_scale(task, 100).until == SG_FOREVER);
+    assert_int_equal(sgi_task_init(task).kind, SG_INIT_DEFAULT);
+    assert_close(sgi_task_init(task).gain, 0, 0);
+    assert_int_equal(sgi_task_scale(task, 100).method, SG_METHOD_STABLEGRAD);
+    assert_int_equal(sgi_task_scale(task, 100).blocks, SG_BLOCKS_TENSOR);
+    assert_true(sgi_task_scale(task, 100).until == SG_FOREVER);
     sg_schedule_term terms[SG_MOST_PIECES + 2];
-    assert_int_equal(sg_task_optim(task, 100, terms).kind, SG_OPTIM_ADAMW);
-    assert_int_equal(sg_task_optim(task, 100, terms).schedule_count, 0);
-    sg_task_destroy(task);
+    assert_int_equal(sgi_task_optim(task, 100, terms).kind, SG_OPTIM_ADAMW);
+    assert_int_equal(sgi_task_optim(task, 100, terms).schedule_count, 0);
+    sgi_task_destroy(task);
 
     task = read_text("data: {train: a, test: b, augment: off}\n"
                      "network: {init: {kind: fan_in, gain: 5/3}, dropout: 0}\n"
@@ -115,21 +115,21 @@ static void test_configurations(void **state)
                      "  optimizer: {name: sgd, rate: 0.1, momentum: 0.9}\n"
                      "  schedule: {warmup: 20, then: cosine}\n"
                      "  stablegrad: {method: sign, until: half, reference: 0.5}\n");
-    assert_false(sg_task_view(task, true).augment);
-    assert_int_equal(sg_task_view(task, true).seed, 7);
-    assert_close(sg_task_model(task, 10).dropout, 0, 0);
-    assert_int_equal(sg_task_init(task).kind, SG_INIT_FAN_IN);
-    assert_int_equal(sg_task_init(task).seed, 7);
-    assert_close(sg_task_init(task).gain, 5 / 3.0, 1e-15);
-    assert_int_equal(sg_task_scale(task, 100).until, 50);
-    assert_close(sg_task_scale(task, 100).constant, 0.5, 0);
-    sg_optim_config optim = sg_task_optim(task, 100, terms);
+    assert_false(sgi_task_view(task, true).augment);
+    assert_int_equal(sgi_task_view(task, true).seed, 7);
+    assert_close(sgi_task_model(task, 10).dropout, 0, 0);
+    assert_int_equal(sgi_task_init(task).kind, SG_INIT_FAN_IN);
+    assert_int_equal(sgi_task_init(task).seed, 7);
+    assert_close(sgi_task_init(task).gain, 5 / 3.0, 1e-15);
+    assert_int_equal(sgi_task_scale(task, 100).until, 50);
+    assert_close(sgi_task_scale(task, 100).constant, 0.5, 0);
+    sg_optim_config optim = sgi_task_optim(task, 100, terms);
     assert_int_equal(optim.kind, SG_OPTIM_SGD);
     assert_close(optim.momentum, 0.9, 0);
     assert_int_equal(optim.schedule_count, 2);
     assert_close(sg_schedule_factor(terms, 2, 100), 0, 1e-15);
     assert_close(sg_schedule_factor(terms, 2, 60), 0.5, 1e-15);
-    sg_task_destroy(task);
+    sgi_task_destroy(task);
 }
 
 static void test_calibration(void **state)
@@ -145,9 +145,9 @@ static void test_calibration(void **state)
         snprintf(norm, sizeof norm, "network.norm=%s", cases[i].norm);
         snprintf(calibrate, sizeof calibrate, "network.init.calibrate=%s", cases[i].calibrate);
         const char *const sets[] = {norm, calibrate};
-        sg_task *task = read_as("t", small, sets, 2);
-        assert_int_equal(sg_task_calibrates(task), cases[i].calibrates);
-        sg_task_destroy(task);
+        sgi_task *task = read_as("t", small, sets, 2);
+        assert_int_equal(sgi_task_calibrates(task), cases[i].calibrates);
+        sgi_task_destroy(task);
     }
 }
 
@@ -158,7 +158,8 @@ static void test_paths(void **state)
     char here[1024], expected[2048];
     assert_non_null(getcwd(here, sizeof here));
     const char *const sets[] = {"data.test=[x/y, /z, './/w']"};
-    sg_task *task = read_as("dir/t.yaml", "data: {train: [a, ./b, ../c, /d], test: no}\n", sets, 1);
+    sgi_task *task =
+        read_as("dir/t.yaml", "data: {train: [a, ./b, ../c, /d], test: no}\n", sets, 1);
     static const char *const train[] = {"/dir/a", "/dir/b", "/dir/../c"}, *const test[] = {
                                                                               "/x/y", NULL, "/w"};
     assert_int_equal(task->settings.data.train.count, 4);
@@ -170,34 +171,34 @@ static void test_paths(void **state)
         assert_string_equal(task->settings.data.test.values[i], expected);
     }
     assert_string_equal(task->settings.data.train.values[3], "/d");
-    sg_task_destroy(task);
+    sgi_task_destroy(task);
     task = read_as("/t.yaml", "data: {train: a, test: b}\n", NULL, 0);
     assert_string_equal(task->settings.data.test.values[0], "/b");
-    sg_task_destroy(task);
+    sgi_task_destroy(task);
     task = read_as("t.yaml", "data: {train: a, test: b}\n", NULL, 0);
     snprintf(expected, sizeof expected, "%s/a", here);
     assert_string_equal(task->settings.data.train.values[0], expected);
-    sg_task_destroy(task);
+    sgi_task_destroy(task);
 }
 
-static void round_trip(sg_task *task)
+static void round_trip(sgi_task *task)
 {
     char *text, *again;
-    assert_ok(sg_task_write(task, &text));
-    sg_task *copy = read_as("/other/place.yaml", text, NULL, 0);
-    assert_ok(sg_task_write(copy, &again));
+    assert_ok(sgi_task_write(task, &text));
+    sgi_task *copy = read_as("/other/place.yaml", text, NULL, 0);
+    assert_ok(sgi_task_write(copy, &again));
     assert_string_equal(text, again);
-    for (size_t i = 0; i < sg_task_options.count; i++) {
+    for (size_t i = 0; i < sgi_task_options.count; i++) {
         char left[1024] = "", right[1024] = "";
-        const sg_option *option = &sg_task_options.rows[i];
-        sg_option_write(option, &task->names, &task->settings, left, sizeof left);
-        sg_option_write(option, &copy->names, &copy->settings, right, sizeof right);
+        const sgi_option *option = &sgi_task_options.rows[i];
+        sgi_option_write(option, &task->names, &task->settings, left, sizeof left);
+        sgi_option_write(option, &copy->names, &copy->settings, right, sizeof right);
         assert_string_equal(left, right);
     }
-    sg_release(&task->allocator, text);
-    sg_release(&copy->allocator, again);
-    sg_task_destroy(copy);
-    sg_task_destroy(task);
+    sgi_release(&task->allocator, text);
+    sgi_release(&copy->allocator, again);
+    sgi_task_destroy(copy);
+    sgi_task_destroy(task);
 }
 
 /* Every option, set to something else than its default, and how that is written. */
@@ -267,19 +268,19 @@ static void test_every_option_is_read_and_written(void **state)
     (void)state;
     static char sets[EVERY][160];
     const char *overrides[EVERY];
-    assert_int_equal(sg_task_options.count, EVERY);
+    assert_int_equal(sgi_task_options.count, EVERY);
     for (size_t i = 0; i < EVERY; i++) {
         snprintf(sets[i], sizeof sets[i], "%s=%s", every[i][0], every[i][1]);
         overrides[i] = sets[i];
     }
-    sg_task *task = read_as("/tasks/t.yaml", small, overrides, EVERY);
-    sg_task *usual = read_text(small);
+    sgi_task *task = read_as("/tasks/t.yaml", small, overrides, EVERY);
+    sgi_task *usual = read_text(small);
     for (size_t i = 0; i < EVERY; i++) {
         char written[256], initial[256];
-        const sg_option *option = &sg_task_options.rows[i];
+        const sgi_option *option = &sgi_task_options.rows[i];
         assert_string_equal(option->path, every[i][0]);
-        sg_option_write(option, &task->names, &task->settings, written, sizeof written);
-        sg_option_write(option, &usual->names, &usual->settings, initial, sizeof initial);
+        sgi_option_write(option, &task->names, &task->settings, written, sizeof written);
+        sgi_option_write(option, &usual->names, &usual->settings, initial, sizeof initial);
         assert_string_equal(written, every[i][2]);
         assert_string_not_equal(written, initial);
     }
@@ -290,9 +291,9 @@ static void test_every_option_is_read_and_written(void **state)
 static void test_shorthands(void **state)
 {
     (void)state;
-    sg_task *task = read_text("data: {train: a, test: b}\n"
-                              "network: {init: fan_out}\n"
-                              "training: {optimizer: sgd, schedule: cosine, stablegrad: off}\n");
+    sgi_task *task = read_text("data: {train: a, test: b}\n"
+                               "network: {init: fan_out}\n"
+                               "training: {optimizer: sgd, schedule: cosine, stablegrad: off}\n");
     assert_int_equal(task->settings.network.init, SG_INIT_FAN_OUT);
     assert_int_equal(task->settings.training.optimizer, SG_OPTIM_SGD);
     assert_int_equal(task->settings.training.then, 1);
@@ -303,7 +304,7 @@ static void test_shorthands(void **state)
 /* Word number `index` of a row is `word`. */
 static void assert_word(const char *path, int index, const char *word)
 {
-    const char *at = sg_option_find(&sg_task_options, path)->words;
+    const char *at = sgi_option_find(&sgi_task_options, path)->words;
     for (; index > 0; index--)
         at += strcspn(at, " ") + 1;
     assert_int_equal(strcspn(at, "= "), strlen(word));
@@ -317,7 +318,7 @@ static void test_words(void **state)
     int models = 0;
     for (; sg_model_name(models); models++)
         assert_word("network.model", models, sg_model_name(models));
-    const char *words = sg_option_find(&sg_task_options, "network.model")->words;
+    const char *words = sgi_option_find(&sgi_task_options, "network.model")->words;
     for (const char *at = words; (at = strchr(at, ' ')); at++)
         models--;
     assert_int_equal(models, 1);
@@ -346,11 +347,11 @@ static void test_words(void **state)
 static void test_smallest_input(void **state)
 {
     (void)state;
-    const sg_option *size = sg_option_find(&sg_task_options, "data.size");
-    sg_task *task = read_text(small);
+    const sgi_option *size = sgi_option_find(&sgi_task_options, "data.size");
+    sgi_task *task = read_text(small);
     for (int m = 0; sg_model_name(m); m++) {
         sg_net_config config = sg_net_defaults();
-        sg_model_options options = sg_task_model(task, 10);
+        sg_model_options options = sgi_task_model(task, 10);
         sg_net *net;
         config.batch = 2;
         config.height = config.width = (int)size->least;
@@ -360,7 +361,7 @@ static void test_smallest_input(void **state)
             fail_msg("%s: %s", sg_model_name(m), sg_net_message(net));
         sg_net_destroy(net);
     }
-    sg_task_destroy(task);
+    sgi_task_destroy(task);
 }
 
 static void test_shipped_tasks(void **state)
@@ -370,15 +371,15 @@ static void test_shipped_tasks(void **state)
                                         "cifar100-resnet50", "tiny-imagenet-resnet50"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char path[512], answer[2048];
-        sg_task *task;
-        sg_diagnostic diagnostic;
+        sgi_task *task;
+        sgi_diagnostic diagnostic;
         snprintf(path, sizeof path, "%s/../problems/%s.yaml", SG_TEST_DATA, names[i]);
-        if (sg_task_load(&task, path, NULL, 0, NULL, &diagnostic) != SG_OK) {
-            sg_diagnostic_format(&diagnostic, answer, sizeof answer);
+        if (sgi_task_load(&task, path, NULL, 0, NULL, &diagnostic) != SG_OK) {
+            sgi_diagnostic_format(&diagnostic, answer, sizeof answer);
             fail_msg("%s", answer);
         }
         assert_string_equal(task->settings.name, names[i]);
-        assert_true(sg_task_recognise(task->sources[0].text, task->sources[0].size, NULL));
+        assert_true(sgi_task_recognise(task->sources[0].text, task->sources[0].size, NULL));
         round_trip(task);
     }
 }
@@ -392,8 +393,8 @@ static void test_documentation(void **state)
     static char text[1 << 17];
     assert_true(fread(text, 1, sizeof text - 1, file) > 0);
     fclose(file);
-    for (size_t i = 0; i < sg_task_options.count; i++) {
-        const sg_option *option = &sg_task_options.rows[i];
+    for (size_t i = 0; i < sgi_task_options.count; i++) {
+        const sgi_option *option = &sgi_task_options.rows[i];
         char line[512];
         const char *initial = option->initial ? option->initial : "",
                    *quote = initial[0] ? "`" : "";
@@ -412,21 +413,21 @@ static void test_every_allocation_may_fail(void **state)
     for (sg_status status = SG_ERROR_MEMORY; status != SG_OK; at++) {
         failing_allocator memory = {.fail_at = at};
         sg_allocator allocator = failing(&memory);
-        sg_task *task;
-        sg_diagnostic diagnostic;
+        sgi_task *task;
+        sgi_diagnostic diagnostic;
         char *text = NULL;
-        status =
-            sg_task_read(&task, "small", small, sizeof small - 1, sets, 2, &allocator, &diagnostic);
+        status = sgi_task_read(&task, "small", small, sizeof small - 1, sets, 2, &allocator,
+                               &diagnostic);
         if (status == SG_OK) {
-            status = sg_task_write(task, &text);
-            sg_release(&allocator, text);
+            status = sgi_task_write(task, &text);
+            sgi_release(&allocator, text);
         }
-        sg_task_destroy(task);
+        sgi_task_destroy(task);
         if (status != SG_OK && status != SG_ERROR_MEMORY)
             fail_msg("allocation %ld: %s, %s", at, sg_status_name(status), diagnostic.message);
         assert_int_equal(memory.live, 0);
         memory = (failing_allocator){.fail_at = at};
-        (void)sg_task_recognise(small, sizeof small - 1, &allocator);
+        (void)sgi_task_recognise(small, sizeof small - 1, &allocator);
         assert_int_equal(memory.live, 0);
     }
     assert_true(at > 5);

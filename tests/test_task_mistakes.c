@@ -7,13 +7,13 @@
 #include "task/task.h"
 
 static sg_status read_task(const char *text, size_t size, const char *const *overrides,
-                           size_t count, sg_diagnostic *diagnostic)
+                           size_t count, sgi_diagnostic *diagnostic)
 {
-    sg_task *task;
+    sgi_task *task;
     sg_status status =
-        sg_task_read(&task, "t.yaml", text, size, overrides, count, NULL, diagnostic);
+        sgi_task_read(&task, "t.yaml", text, size, overrides, count, NULL, diagnostic);
     if (status == SG_OK)
-        sg_task_destroy(task);
+        sgi_task_destroy(task);
     return status;
 }
 
@@ -26,15 +26,15 @@ static void test_malformed_files(void **state)
 static void test_files_that_cannot_be_read(void **state)
 {
     (void)state;
-    sg_task *task;
-    sg_diagnostic diagnostic;
+    sgi_task *task;
+    sgi_diagnostic diagnostic;
     char answer[1024];
-    assert_status(sg_task_load(&task, "/no/such/file.yaml", NULL, 0, NULL, &diagnostic),
+    assert_status(sgi_task_load(&task, "/no/such/file.yaml", NULL, 0, NULL, &diagnostic),
                   SG_ERROR_IO);
     assert_null(task);
-    sg_diagnostic_format(&diagnostic, answer, sizeof answer);
+    sgi_diagnostic_format(&diagnostic, answer, sizeof answer);
     assert_string_equal(answer, "/no/such/file.yaml: error: the file cannot be read\n");
-    assert_status(sg_task_load(&task, "/", NULL, 0, NULL, &diagnostic), SG_ERROR_IO);
+    assert_status(sgi_task_load(&task, "/", NULL, 0, NULL, &diagnostic), SG_ERROR_IO);
     assert_null(task);
 }
 

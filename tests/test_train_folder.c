@@ -4,28 +4,28 @@
 #include <string.h>
 
 #include "support/support.h"
-#include "train/grid.h"
+#include "train/box_grid.h"
 #include "train/run_folder.h"
 
 static void runs_are_numbered(void **state)
 {
     (void)state;
     char root[] = "/tmp/sg_folder_XXXXXX", parent[SG_PATH_SIZE], path[SG_PATH_SIZE], command[64];
-    sg_message message;
+    sgi_message message;
     assert_non_null(mkdtemp(root));
-    assert_ok(sg_run_path(parent, root, "deep/runs"));
-    assert_status(sg_run_newest(path, parent, "heat", &message), SG_ERROR_IO);
+    assert_ok(sgi_run_path(parent, root, "deep/runs"));
+    assert_status(sgi_run_newest(path, parent, "heat", &message), SG_ERROR_IO);
     assert_non_null(strstr(message.text, "no run of 'heat'"));
     for (int i = 1; i <= 3; i++) {
         char expected[SG_PATH_SIZE + 32];
         snprintf(expected, sizeof expected, "%s/heat-%04d", parent, i);
-        assert_ok(sg_run_create(path, parent, "heat", &message));
+        assert_ok(sgi_run_create(path, parent, "heat", &message));
         assert_string_equal(path, expected);
     }
-    assert_ok(sg_run_create(path, parent, "heat-2d", &message)); /* another name's numbers */
-    assert_ok(sg_run_newest(path, parent, "heat", &message));
+    assert_ok(sgi_run_create(path, parent, "heat-2d", &message)); /* another name's numbers */
+    assert_ok(sgi_run_newest(path, parent, "heat", &message));
     assert_non_null(strstr(path, "/heat-0003"));
-    assert_ok(sg_run_create(path, parent, "heat", &message));
+    assert_ok(sgi_run_create(path, parent, "heat", &message));
     assert_non_null(strstr(path, "/heat-0004"));
     snprintf(command, sizeof command, "rm -rf %s", root);
     assert_int_equal(system(command), 0);
@@ -35,56 +35,56 @@ static void a_chosen_folder_must_be_empty(void **state)
 {
     (void)state;
     char root[] = "/tmp/sg_folder_XXXXXX", path[SG_PATH_SIZE], file[SG_PATH_SIZE], command[64];
-    sg_message message;
+    sgi_message message;
     assert_non_null(mkdtemp(root));
-    assert_ok(sg_run_path(path, root, "a/b"));
-    assert_ok(sg_run_create_at(path, &message));
-    assert_ok(sg_run_create_at(path, &message)); /* still empty */
-    assert_ok(sg_run_path(file, path, "something"));
+    assert_ok(sgi_run_path(path, root, "a/b"));
+    assert_ok(sgi_run_create_at(path, &message));
+    assert_ok(sgi_run_create_at(path, &message)); /* still empty */
+    assert_ok(sgi_run_path(file, path, "something"));
     fclose(fopen(file, "w"));
-    assert_status(sg_run_create_at(path, &message), SG_ERROR_ARGUMENT);
+    assert_status(sgi_run_create_at(path, &message), SG_ERROR_ARGUMENT);
     assert_non_null(strstr(message.text, "not empty"));
-    assert_status(sg_run_create_at(file, &message), SG_ERROR_IO);
+    assert_status(sgi_run_create_at(file, &message), SG_ERROR_IO);
     snprintf(command, sizeof command, "rm -rf %s", root);
     assert_int_equal(system(command), 0);
 }
 
-static sg_grid grid_of(size_t a, size_t b, size_t c)
+static sgi_box_grid grid_of(size_t a, size_t b, size_t c)
 {
-    return (sg_grid){.coordinates = 3,
-                     .sizes = {a, b, c},
-                     .lower = {0, -1, 5},
-                     .upper = {1, 1, 6},
-                     .total = a * b * c};
+    return (sgi_box_grid){.coordinates = 3,
+                          .sizes = {a, b, c},
+                          .lower = {0, -1, 5},
+                          .upper = {1, 1, 6},
+                          .total = a * b * c};
 }
 
 static void grids_have_both_ends_and_run_the_last_fastest(void **state)
 {
     (void)state;
-    sg_grid grid = grid_of(3, 5, 2);
+    sgi_box_grid grid = grid_of(3, 5, 2);
     double points[30][3];
-    sg_grid_points(&grid, 0, 30, &points[0][0]);
+    sgi_box_grid_points(&grid, 0, 30, &points[0][0]);
     assert_true(points[0][0] == 0 && points[0][1] == -1 && points[0][2] == 5);
     assert_true(points[1][2] == 6 && points[1][1] == -1);
     assert_true(points[2][1] == -0.5 && points[2][2] == 5);
     assert_true(points[29][0] == 1 && points[29][1] == 1 && points[29][2] == 6);
     double one[3];
-    sg_grid_points(&grid, 17, 1, one);
+    sgi_box_grid_points(&grid, 17, 1, one);
     assert_memory_equal(one, points[17], sizeof one);
     grid = grid_of(1, 1, 1);
-    assert_true(sg_grid_axis(&grid, 2, 0) == 5.5);
+    assert_true(sgi_box_grid_axis(&grid, 2, 0) == 5.5);
 }
 
 static void thinning_respects_its_limit(void **state)
 {
     (void)state;
-    sg_grid grid = grid_of(400, 300, 2), thin = sg_grid_thinned(&grid, 1000);
+    sgi_box_grid grid = grid_of(400, 300, 2), thin = sgi_box_grid_thinned(&grid, 1000);
     assert_true(thin.total <= 1000 && thin.total > 200);
     assert_int_equal(thin.sizes[2], 2);
-    thin = sg_grid_thinned(&grid, 1u << 20);
+    thin = sgi_box_grid_thinned(&grid, 1u << 20);
     assert_int_equal(thin.total, grid.total);
     grid = grid_of(2, 2, 2); /* cannot be cut further */
-    thin = sg_grid_thinned(&grid, 3);
+    thin = sgi_box_grid_thinned(&grid, 3);
     assert_int_equal(thin.total, 8);
 }
 

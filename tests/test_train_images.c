@@ -51,14 +51,14 @@ static int remove_data(void **state)
     return 0;
 }
 
-static sg_task *read_task(const char *const *sets, size_t count)
+static sgi_task *read_task(const char *const *sets, size_t count)
 {
     char name[600];
-    sg_task *task;
-    sg_diagnostic diagnostic;
+    sgi_task *task;
+    sgi_diagnostic diagnostic;
     snprintf(name, sizeof name, "%s/quarters.yaml", root);
     sg_status status =
-        sg_task_read(&task, name, text, strlen(text), sets, count, NULL, &diagnostic);
+        sgi_task_read(&task, name, text, strlen(text), sets, count, NULL, &diagnostic);
     if (status != SG_OK)
         fail_msg("%s: %s", sg_status_name(status), diagnostic.message);
     return task;
@@ -71,7 +71,7 @@ typedef struct watch {
     char first_note[700];
 } watch;
 
-static void on_step(void *context, const sg_step_metrics *step)
+static void on_step(void *context, const sgi_step_metrics *step)
 {
     watch *w = context;
     if (step->step == w->stop_at)
@@ -88,37 +88,37 @@ static void on_note(void *context, const char *sentence)
 /* A folder of a run below the temporary one. */
 static void folder_named(char path[SG_PATH_SIZE], const char *name)
 {
-    sg_message message;
-    assert_ok(sg_run_path(path, root, name));
-    assert_ok(sg_run_create_at(path, &message));
+    sgi_message message;
+    assert_ok(sgi_run_path(path, root, name));
+    assert_ok(sgi_run_create_at(path, &message));
 }
 
-static sg_train_result run(const char *folder, const char *const *sets, size_t count, bool resume,
-                           watch *w, sg_message *message)
+static sgi_train_result run(const char *folder, const char *const *sets, size_t count, bool resume,
+                            watch *w, sgi_message *message)
 {
     sg_pool *pool;
-    sg_subject *subject;
-    sg_train_result result;
-    sg_task *task = read_task(sets, count);
+    sgi_subject *subject;
+    sgi_train_result result;
+    sgi_task *task = read_task(sets, count);
     assert_ok(sg_pool_create(&pool, 2, NULL));
-    sg_status status = sg_image_subject_create(&subject, task, pool, SG_ISA_AUTO, NULL, message);
+    sg_status status = sgi_image_subject_create(&subject, task, pool, SG_ISA_AUTO, NULL, message);
     if (status != SG_OK)
         fail_msg("%s", message->text);
-    sg_train_config config = {.subject = subject,
-                              .folder = folder,
-                              .resume = resume,
-                              .variant = "train",
-                              .label = "no BatchNorm",
-                              .command = "test",
-                              .threads = 2,
-                              .events = {w, on_step, NULL, on_note},
-                              .stop = &w->stop};
-    status = sg_train(&config, &result, message, NULL);
+    sgi_train_config config = {.subject = subject,
+                               .folder = folder,
+                               .resume = resume,
+                               .variant = "train",
+                               .label = "no BatchNorm",
+                               .command = "test",
+                               .threads = 2,
+                               .events = {w, on_step, NULL, on_note},
+                               .stop = &w->stop};
+    status = sgi_train(&config, &result, message, NULL);
     if (status != SG_OK)
         fail_msg("%s", message->text);
-    sg_subject_destroy(subject);
+    sgi_subject_destroy(subject);
     sg_pool_destroy(pool);
-    sg_task_destroy(task);
+    sgi_task_destroy(task);
     return result;
 }
 
@@ -134,8 +134,8 @@ static json_t *read_json(const char *folder, const char *name)
 static void assert_same_weights(const char *a, const char *b)
 {
     char path_a[SG_PATH_SIZE], path_b[SG_PATH_SIZE], command[3 * SG_PATH_SIZE];
-    assert_ok(sg_run_path(path_a, a, "weights.safetensors"));
-    assert_ok(sg_run_path(path_b, b, "weights.safetensors"));
+    assert_ok(sgi_run_path(path_a, a, "weights.safetensors"));
+    assert_ok(sgi_run_path(path_b, b, "weights.safetensors"));
     snprintf(command, sizeof command, "cmp '%s' '%s'", path_a, path_b);
     assert_int_equal(system(command), 0);
 }
@@ -155,13 +155,13 @@ static void test_learns(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char folder[SG_PATH_SIZE], name[32], model[64];
-        sg_message message;
+        sgi_message message;
         watch w = {0};
         snprintf(name, sizeof name, "learn-%zu", i);
         snprintf(model, sizeof model, "network.model=%s", cases[i][2]);
         const char *sets[] = {cases[i][0], cases[i][1], model};
         folder_named(folder, name);
-        sg_train_result result = run(folder, sets, 3, false, &w, &message);
+        sgi_train_result result = run(folder, sets, 3, false, &w, &message);
         assert_int_equal(result.end, SG_TRAIN_COMPLETE);
         assert_int_equal(result.steps, 32);
         assert_int_equal(result.images, 40);
@@ -174,11 +174,11 @@ static void test_learns(void **state)
 static void test_run_folder(void **state)
 {
     char folder[SG_PATH_SIZE];
-    sg_message message;
+    sgi_message message;
     watch w = {0};
     (void)state;
     folder_named(folder, "folder");
-    sg_train_result result = run(folder, NULL, 0, false, &w, &message);
+    sgi_train_result result = run(folder, NULL, 0, false, &w, &message);
     json_t *record = read_json(folder, "run.json");
     assert_string_equal(json_string_value(json_object_get(record, "task")), "images");
     assert_string_equal(json_string_value(json_object_get(record, "status")), "complete");
@@ -212,13 +212,13 @@ static void test_resumes(void **state)
 {
     static const char *const sets[] = {"network.norm=batch"};
     char whole[SG_PATH_SIZE], parts[SG_PATH_SIZE];
-    sg_message message;
+    sgi_message message;
     watch w = {0}, stopped = {.stop_at = 13};
     (void)state;
     folder_named(whole, "whole");
     run(whole, sets, 1, false, &w, &message);
     folder_named(parts, "parts");
-    sg_train_result result = run(parts, sets, 1, false, &stopped, &message);
+    sgi_train_result result = run(parts, sets, 1, false, &stopped, &message);
     assert_int_equal(result.end, SG_TRAIN_INTERRUPTED);
     assert_int_equal(result.steps, 13);
     result = run(parts, sets, 1, true, &w, &message);
@@ -235,11 +235,11 @@ static void test_collapse(void **state)
                                        "network.hidden=[24,24,24,24,24,24,24,24]",
                                        "training.stablegrad.method=none"};
     char folder[SG_PATH_SIZE];
-    sg_message message;
+    sgi_message message;
     watch w = {0};
     (void)state;
     folder_named(folder, "collapse");
-    sg_train_result result = run(folder, sets, 3, false, &w, &message);
+    sgi_train_result result = run(folder, sets, 3, false, &w, &message);
     assert_int_equal(result.end, SG_TRAIN_FAILED);
     assert_non_null(strstr(message.text, "collapsed"));
     assert_true(w.notes > 0);
@@ -264,30 +264,30 @@ static void test_collapse(void **state)
 /* Events one by one, from steps and evaluations made up. */
 static void test_events(void **state)
 {
-    sg_image_events events = {0}, again;
-    sg_image_score dead = {100, 4.7, 0.01, 0.05, 17}, alive = {100, 3.9, 0.1, 0.3, -1};
+    sgi_image_events events = {0}, again;
+    sgi_image_score dead = {100, 4.7, 0.01, 0.05, 17}, alive = {100, 3.9, 0.1, 0.3, -1};
     (void)state;
-    assert_null(sg_image_events_evaluation(&events, 1, &alive, 100, "b"));
-    const sg_image_event *event = sg_image_events_evaluation(&events, 5, &dead, 100, "b");
+    assert_null(sgi_image_events_evaluation(&events, 1, &alive, 100, "b"));
+    const sgi_image_event *event = sgi_image_events_evaluation(&events, 5, &dead, 100, "b");
     assert_non_null(event);
     assert_string_equal(event->layer, "b");
     assert_string_equal(event->text,
                         "step 5: every test image is taken for class 17; from b on the "
                         "outputs do not depend on the image");
-    assert_null(sg_image_events_evaluation(&events, 6, &dead, 100, "b"));
-    event = sg_image_events_evaluation(&events, 9, &alive, 100, "b");
+    assert_null(sgi_image_events_evaluation(&events, 6, &dead, 100, "b"));
+    event = sgi_image_events_evaluation(&events, 9, &alive, 100, "b");
     assert_non_null(event);
     assert_string_equal(event->text, "step 9: the test loss is 3.9 again, below that of guessing, "
                                      "4.61");
-    assert_null(sg_image_events_evaluation(&events, 10, &alive, 100, "b"));
-    json_t *array = sg_image_events_json(&events);
+    assert_null(sgi_image_events_evaluation(&events, 10, &alive, 100, "b"));
+    json_t *array = sgi_image_events_json(&events);
     assert_int_equal(json_array_size(array), 2);
-    sg_image_events_read(&again, array);
-    json_t *copy = sg_image_events_json(&again);
+    sgi_image_events_read(&again, array);
+    json_t *copy = sgi_image_events_json(&again);
     assert_true(json_equal(array, copy));
     json_decref(array);
     json_decref(copy);
-    assert_close(sg_exploded_loss(100), 460.517, 1e-3);
+    assert_close(sgi_exploded_loss(100), 460.517, 1e-3);
 }
 
 /* A network whose second layer is zero sees nothing from there on. */
@@ -295,29 +295,29 @@ static void test_constant(void **state)
 {
     static const char *const sets[] = {"training.steps=2", "training.optimizer.rate=0"};
     sg_pool *pool;
-    sg_message message;
-    sg_image_trainer *trainer;
-    sg_image_score score;
-    sg_task *task = read_task(sets, 2);
+    sgi_message message;
+    sgi_image_trainer *trainer;
+    sgi_image_score score;
+    sgi_task *task = read_task(sets, 2);
     (void)state;
     assert_ok(sg_pool_create(&pool, 1, NULL));
-    assert_ok(sg_image_trainer_create(&trainer, task, pool, SG_ISA_AUTO, NULL, &message));
-    sg_net *net = sg_image_trainer_network(trainer);
-    assert_ok(sg_image_trainer_evaluate(trainer, &score, &message));
+    assert_ok(sgi_image_trainer_create(&trainer, task, pool, SG_ISA_AUTO, NULL, &message));
+    sg_net *net = sgi_image_trainer_network(trainer);
+    assert_ok(sgi_image_trainer_evaluate(trainer, &score, &message));
     assert_ok(sg_net_observe(net));
-    assert_string_equal(sg_first_dull_layer(net), "");
+    assert_string_equal(sgi_first_dull_layer(net), "");
     sg_params *params = sg_net_params(net);
     size_t weight = sg_params_find(params, "layers.1.weight");
     assert_int_not_equal(weight, SG_NOT_FOUND);
     const sg_span *span = sg_params_at(params, weight);
     memset(span->value, 0, span->count * sizeof(float));
-    assert_ok(sg_image_trainer_evaluate(trainer, &score, &message));
+    assert_ok(sgi_image_trainer_evaluate(trainer, &score, &message));
     assert_int_equal(score.only_class, 0);
-    if (strncmp(sg_first_dull_layer(net), "layers.1", 8) != 0)
-        fail_msg("from '%s' on", sg_first_dull_layer(net));
-    sg_image_trainer_destroy(trainer);
+    if (strncmp(sgi_first_dull_layer(net), "layers.1", 8) != 0)
+        fail_msg("from '%s' on", sgi_first_dull_layer(net));
+    sgi_image_trainer_destroy(trainer);
     sg_pool_destroy(pool);
-    sg_task_destroy(task);
+    sgi_task_destroy(task);
 }
 
 /* ---- Mistakes ----------------------------------------------------------------------------- */
@@ -335,16 +335,16 @@ static void test_refusals(void **state)
     (void)state;
     assert_ok(sg_pool_create(&pool, 1, NULL));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        sg_subject *subject;
-        sg_message message = {""};
-        sg_task *task = read_task(&cases[i].set, 1);
+        sgi_subject *subject;
+        sgi_message message = {""};
+        sgi_task *task = read_task(&cases[i].set, 1);
         sg_status status =
-            sg_image_subject_create(&subject, task, pool, SG_ISA_AUTO, NULL, &message);
+            sgi_image_subject_create(&subject, task, pool, SG_ISA_AUTO, NULL, &message);
         assert_int_not_equal(status, SG_OK);
         assert_null(subject);
         if (!strstr(message.text, cases[i].says))
             fail_msg("'%s' does not say '%s'", message.text, cases[i].says);
-        sg_task_destroy(task);
+        sgi_task_destroy(task);
     }
     sg_pool_destroy(pool);
 }
@@ -353,27 +353,27 @@ static void test_refusals(void **state)
 static void test_allocations(void **state)
 {
     sg_pool *pool;
-    sg_subject *subject;
-    sg_message message;
-    sg_task *task = read_task(NULL, 0);
+    sgi_subject *subject;
+    sgi_message message;
+    sgi_task *task = read_task(NULL, 0);
     failing_allocator counter = {.fail_at = -1};
     sg_allocator allocator = failing(&counter);
     (void)state;
     assert_ok(sg_pool_create(&pool, 1, NULL));
-    assert_ok(sg_image_subject_create(&subject, task, pool, SG_ISA_AUTO, &allocator, &message));
-    sg_subject_destroy(subject);
+    assert_ok(sgi_image_subject_create(&subject, task, pool, SG_ISA_AUTO, &allocator, &message));
+    sgi_subject_destroy(subject);
     assert_int_equal(counter.live, 0);
     long all = counter.made;
     for (long n = 0; n < all; n++) {
         counter = (failing_allocator){.fail_at = n};
         sg_status status =
-            sg_image_subject_create(&subject, task, pool, SG_ISA_AUTO, &allocator, &message);
+            sgi_image_subject_create(&subject, task, pool, SG_ISA_AUTO, &allocator, &message);
         if (status == SG_OK) /* the loader's workers allocate beside us: their number varies */
-            sg_subject_destroy(subject);
+            sgi_subject_destroy(subject);
         assert_int_equal(counter.live, 0);
     }
     sg_pool_destroy(pool);
-    sg_task_destroy(task);
+    sgi_task_destroy(task);
 }
 
 int main(void)

@@ -36,12 +36,12 @@ static const char text[] = "name: small\n"
 
 static char root[] = "/tmp/sg_train_XXXXXX";
 
-static sg_problem *read_problem(const char *const *sets, size_t count)
+static sgi_problem *read_problem(const char *const *sets, size_t count)
 {
-    sg_problem *problem;
-    sg_diagnostic diagnostic;
-    sg_status status =
-        sg_problem_read(&problem, "small.yaml", text, strlen(text), sets, count, NULL, &diagnostic);
+    sgi_problem *problem;
+    sgi_diagnostic diagnostic;
+    sg_status status = sgi_problem_read(&problem, "small.yaml", text, strlen(text), sets, count,
+                                        NULL, &diagnostic);
     if (status != SG_OK)
         fail_msg("%s: %s", sg_status_name(status), diagnostic.message);
     return problem;
@@ -51,7 +51,7 @@ static sg_problem *read_problem(const char *const *sets, size_t count)
 static char *read_file(const char *folder, const char *name, size_t *size)
 {
     char path[SG_PATH_SIZE];
-    assert_ok(sg_run_path(path, folder, name));
+    assert_ok(sgi_run_path(path, folder, name));
     FILE *file = fopen(path, "rb");
     if (!file)
         fail_msg("%s is missing", path);
@@ -77,9 +77,9 @@ static void assert_same_file(const char *a, const char *b, const char *name)
 
 static void folder_named(char path[SG_PATH_SIZE], const char *name)
 {
-    sg_message message;
-    assert_ok(sg_run_path(path, root, name));
-    assert_ok(sg_run_create_at(path, &message));
+    sgi_message message;
+    assert_ok(sgi_run_path(path, root, name));
+    assert_ok(sgi_run_create_at(path, &message));
 }
 
 typedef struct watch {
@@ -89,14 +89,14 @@ typedef struct watch {
     char last_note[600];
 } watch;
 
-static void on_step(void *context, const sg_step_metrics *step)
+static void on_step(void *context, const sgi_step_metrics *step)
 {
     watch *w = context;
     if (step->step == w->stop_at)
         w->stop = 1;
 }
 
-static void on_evaluation(void *context, const sg_evaluation_metrics *evaluation)
+static void on_evaluation(void *context, const sgi_evaluation_metrics *evaluation)
 {
     (void)evaluation;
     ((watch *)context)->evaluations++;
@@ -110,34 +110,34 @@ static void on_note(void *context, const char *sentence)
 }
 
 static sg_status run(const char *folder, const char *const *sets, size_t count, int threads,
-                     bool resume, watch *w, sg_train_result *result, sg_message *message)
+                     bool resume, watch *w, sgi_train_result *result, sgi_message *message)
 {
     sg_pool *pool;
-    sg_problem *problem = read_problem(sets, count);
+    sgi_problem *problem = read_problem(sets, count);
     assert_ok(sg_pool_create(&pool, threads, NULL));
-    sg_subject *subject;
-    assert_ok(sg_pinn_subject_create(&subject, problem, pool, SG_ISA_AUTO, NULL, message));
-    sg_train_config config = {.subject = subject,
-                              .folder = folder,
-                              .resume = resume,
-                              .variant = "train",
-                              .label = "AdamW",
-                              .command = "test",
-                              .threads = threads,
-                              .events = {w, on_step, on_evaluation, on_note},
-                              .stop = &w->stop};
-    sg_status status = sg_train(&config, result, message, NULL);
-    sg_subject_destroy(subject);
+    sgi_subject *subject;
+    assert_ok(sgi_pinn_subject_create(&subject, problem, pool, SG_ISA_AUTO, NULL, message));
+    sgi_train_config config = {.subject = subject,
+                               .folder = folder,
+                               .resume = resume,
+                               .variant = "train",
+                               .label = "AdamW",
+                               .command = "test",
+                               .threads = threads,
+                               .events = {w, on_step, on_evaluation, on_note},
+                               .stop = &w->stop};
+    sg_status status = sgi_train(&config, result, message, NULL);
+    sgi_subject_destroy(subject);
     sg_pool_destroy(pool);
-    sg_problem_destroy(problem);
+    sgi_problem_destroy(problem);
     return status;
 }
 
 static void assert_complete(const char *folder, const char *const *sets, size_t count, int threads,
-                            bool resume, sg_train_result *result)
+                            bool resume, sgi_train_result *result)
 {
     watch w = {0};
-    sg_message message;
+    sgi_message message;
     sg_status status = run(folder, sets, count, threads, resume, &w, result, &message);
     if (status != SG_OK)
         fail_msg("%s", message.text);
@@ -148,7 +148,7 @@ static void threads_give_the_same_weights(void **state)
 {
     (void)state;
     char one[SG_PATH_SIZE], two[SG_PATH_SIZE];
-    sg_train_result result;
+    sgi_train_result result;
     folder_named(one, "threads-1");
     folder_named(two, "threads-2");
     assert_complete(one, NULL, 0, 1, false, &result);
@@ -180,8 +180,8 @@ static void a_resumed_run_equals_the_uninterrupted_one(void **state)
 {
     (void)state;
     char whole[SG_PATH_SIZE], part[SG_PATH_SIZE];
-    sg_train_result result;
-    sg_message message;
+    sgi_train_result result;
+    sgi_message message;
     folder_named(whole, "whole");
     folder_named(part, "part");
     assert_complete(whole, NULL, 0, 2, false, &result);
@@ -208,14 +208,14 @@ static void a_crash_after_a_checkpoint_loses_nothing(void **state)
 {
     (void)state;
     char whole[SG_PATH_SIZE], part[SG_PATH_SIZE], path[SG_PATH_SIZE];
-    sg_train_result result;
+    sgi_train_result result;
     folder_named(whole, "crash-whole");
     folder_named(part, "crash-part");
     assert_complete(whole, NULL, 0, 1, false, &result);
     const char *const short_run[] = {"training.steps=20", "training.stablegrad.until=30"};
     assert_complete(part, short_run, 2, 1, false, &result);
     /* What a crash in a later step leaves: lines after the checkpoint, the last one broken. */
-    assert_ok(sg_run_path(path, part, "metrics.jsonl"));
+    assert_ok(sgi_run_path(path, part, "metrics.jsonl"));
     FILE *file = fopen(path, "a");
     fputs("{\"step\":25,\"seconds\":1.0,\"loss\":9.0}\n{\"step\":26,\"sec", file);
     fclose(file);
@@ -238,29 +238,29 @@ static void stablegrad_leaves_the_forward_model_untouched(void **state)
     static double columns[2][5][231];
     double loss[2], validation[2];
     for (size_t m = 0; m < 2; m++) {
-        sg_problem *problem = read_problem(&methods[m], 1);
-        sg_trainer *trainer;
-        const sg_term_value *terms;
+        sgi_problem *problem = read_problem(&methods[m], 1);
+        sgi_trainer *trainer;
+        const sgi_term_value *terms;
         size_t term_count;
-        sg_step_result step;
-        sg_point_set set;
-        sg_diagnostic diagnostic;
-        assert_ok(sg_trainer_create(&trainer, problem, NULL, SG_ISA_AUTO, NULL));
-        assert_ok(sg_problem_quantities(problem, wanted, 5, &set, &diagnostic));
-        sg_grid grid = sg_grid_of_problem(problem);
-        sg_places places = {&grid, NULL, grid.total};
+        sgi_step_result step;
+        sgi_point_set set;
+        sgi_diagnostic diagnostic;
+        assert_ok(sgi_trainer_create(&trainer, problem, NULL, SG_ISA_AUTO, NULL));
+        assert_ok(sgi_problem_quantities(problem, wanted, 5, &set, &diagnostic));
+        sgi_box_grid grid = sgi_box_grid_of_problem(problem);
+        sgi_places places = {&grid, NULL, grid.total};
         double *outputs[5];
         for (size_t k = 0; k < 5; k++)
             outputs[k] = columns[m][k];
-        assert_ok(sg_quantities_evaluate(problem, &set, sg_trainer_network(trainer), &places,
-                                         outputs, NULL, NULL));
-        validation[m] = sg_trainer_validate(trainer, &terms, &term_count);
-        assert_ok(sg_trainer_step(trainer, &step));
+        assert_ok(sgi_quantities_evaluate(problem, &set, sgi_trainer_network(trainer), &places,
+                                          outputs, NULL, NULL));
+        validation[m] = sgi_trainer_validate(trainer, &terms, &term_count);
+        assert_ok(sgi_trainer_step(trainer, &step));
         loss[m] = step.loss;
         assert_int_equal(step.scale->outcome, m ? SG_STEP_SCALED : SG_STEP_INACTIVE);
-        sg_point_set_release(&set);
-        sg_trainer_destroy(trainer);
-        sg_problem_destroy(problem);
+        sgi_point_set_release(&set);
+        sgi_trainer_destroy(trainer);
+        sgi_problem_destroy(problem);
     }
     assert_memory_equal(columns[0], columns[1], sizeof columns[0]);
     assert_true(loss[0] == loss[1] && validation[0] == validation[1]);
@@ -273,8 +273,8 @@ static void a_loss_that_overflows_ends_with_a_message(void **state)
     /* From step 5 on the rate is absurd: the weights grow until the loss leaves float's range. */
     const char *const sets[] = {"training.schedule.pieces=[{from: 5, until: 40, factor: 1e6}]",
                                 "network.activation=silu"};
-    sg_train_result result;
-    sg_message message;
+    sgi_train_result result;
+    sgi_message message;
     watch w = {0};
     folder_named(folder, "overflow");
     assert_ok(run(folder, sets, 2, 1, false, &w, &result, &message));
@@ -284,7 +284,7 @@ static void a_loss_that_overflows_ends_with_a_message(void **state)
     assert_int_equal(w.notes, SG_MOST_SKIPPED);
     assert_non_null(strstr(w.last_note, "the gradient of "));
     assert_non_null(strstr(w.last_note, "loss term '"));
-    assert_ok(sg_run_path(path, folder, "last.safetensors"));
+    assert_ok(sgi_run_path(path, folder, "last.safetensors"));
     assert_int_equal(access(path, R_OK), 0);
     size_t size;
     char *record = read_file(folder, "run.json", &size);
@@ -296,8 +296,8 @@ static void what_cannot_be_resumed_is_refused(void **state)
 {
     (void)state;
     char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
-    sg_train_result result;
-    sg_message message;
+    sgi_train_result result;
+    sgi_message message;
     watch w = {0};
     folder_named(folder, "refused");
     assert_status(run(folder, NULL, 0, 1, true, &w, &result, &message), SG_ERROR_IO);
@@ -307,7 +307,7 @@ static void what_cannot_be_resumed_is_refused(void **state)
     const char *const wider[] = {"network.hidden=3x21"};
     assert_status(run(folder, wider, 1, 1, true, &w, &result, &message), SG_ERROR_STATE);
     assert_non_null(strstr(message.text, "another optimizer or network"));
-    assert_ok(sg_run_path(path, folder, "last.safetensors"));
+    assert_ok(sgi_run_path(path, folder, "last.safetensors"));
     assert_int_equal(truncate(path, 1000), 0);
     assert_status(run(folder, NULL, 0, 1, true, &w, &result, &message), SG_ERROR_FORMAT);
 }
@@ -315,8 +315,8 @@ static void what_cannot_be_resumed_is_refused(void **state)
 static void a_folder_that_cannot_be_written_is_an_error(void **state)
 {
     (void)state;
-    sg_train_result result;
-    sg_message message;
+    sgi_train_result result;
+    sgi_message message;
     watch w = {0};
     assert_status(run("/nonexistent/folder", NULL, 0, 1, false, &w, &result, &message),
                   SG_ERROR_IO);
@@ -326,26 +326,26 @@ static void a_folder_that_cannot_be_written_is_an_error(void **state)
 static void every_allocation_of_a_trainer_in_turn(void **state)
 {
     (void)state;
-    sg_problem *problem = read_problem(NULL, 0);
+    sgi_problem *problem = read_problem(NULL, 0);
     failing_allocator counter = {.fail_at = -1};
     sg_allocator allocator = failing(&counter);
-    sg_trainer *trainer;
-    assert_ok(sg_trainer_create(&trainer, problem, NULL, SG_ISA_AUTO, &allocator));
+    sgi_trainer *trainer;
+    assert_ok(sgi_trainer_create(&trainer, problem, NULL, SG_ISA_AUTO, &allocator));
     long made = counter.made;
-    sg_step_result step;
+    sgi_step_result step;
     for (int i = 0; i < 3; i++)
-        assert_ok(sg_trainer_step(trainer, &step));
+        assert_ok(sgi_trainer_step(trainer, &step));
     assert_int_equal(counter.made, made); /* a step allocates nothing */
-    sg_trainer_destroy(trainer);
+    sgi_trainer_destroy(trainer);
     assert_int_equal(counter.live, 0);
     for (long n = 0; n < made; n++) {
         counter = (failing_allocator){.fail_at = n};
-        assert_status(sg_trainer_create(&trainer, problem, NULL, SG_ISA_AUTO, &allocator),
+        assert_status(sgi_trainer_create(&trainer, problem, NULL, SG_ISA_AUTO, &allocator),
                       SG_ERROR_MEMORY);
         assert_null(trainer);
         assert_int_equal(counter.live, 0);
     }
-    sg_problem_destroy(problem);
+    sgi_problem_destroy(problem);
 }
 
 static void weights_cross_precisions(void **state)
@@ -354,31 +354,31 @@ static void weights_cross_precisions(void **state)
     char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
     const char *const short_run[] = {"training.steps=3"};
     const char *const wide[] = {"network.precision=double"};
-    sg_train_result result;
-    sg_message message;
+    sgi_train_result result;
+    sgi_message message;
     folder_named(folder, "precision");
     assert_complete(folder, short_run, 1, 1, false, &result);
-    assert_ok(sg_run_path(path, folder, "weights.safetensors"));
-    sg_problem *single = read_problem(NULL, 0), *twice = read_problem(wide, 1);
-    sg_trainer *a, *b;
-    assert_ok(sg_trainer_create(&a, single, NULL, SG_ISA_AUTO, NULL));
-    assert_ok(sg_trainer_create(&b, twice, NULL, SG_ISA_AUTO, NULL));
-    assert_ok(sg_weights_load(path, sg_trainer_network(a), NULL, &message));
-    assert_ok(sg_weights_load(path, sg_trainer_network(b), NULL, &message));
-    const float *x = sg_jet_network_values(sg_trainer_network(a));
-    const double *y = sg_jet_network_values(sg_trainer_network(b));
-    for (size_t i = 0; i < sg_jet_network_parameters(sg_trainer_network(a)); i++)
+    assert_ok(sgi_run_path(path, folder, "weights.safetensors"));
+    sgi_problem *single = read_problem(NULL, 0), *twice = read_problem(wide, 1);
+    sgi_trainer *a, *b;
+    assert_ok(sgi_trainer_create(&a, single, NULL, SG_ISA_AUTO, NULL));
+    assert_ok(sgi_trainer_create(&b, twice, NULL, SG_ISA_AUTO, NULL));
+    assert_ok(sgi_weights_load(path, sgi_trainer_network(a), NULL, &message));
+    assert_ok(sgi_weights_load(path, sgi_trainer_network(b), NULL, &message));
+    const float *x = sg_jet_network_values(sgi_trainer_network(a));
+    const double *y = sg_jet_network_values(sgi_trainer_network(b));
+    for (size_t i = 0; i < sg_jet_network_parameters(sgi_trainer_network(a)); i++)
         assert_true((double)x[i] == y[i]);
-    const sg_term_value *terms;
+    const sgi_term_value *terms;
     size_t count;
-    double loss = sg_trainer_validate(a, &terms, &count);
-    assert_relative(loss, sg_trainer_validate(b, &terms, &count), 1e-4);
-    assert_status(sg_weights_load("/nonexistent", sg_trainer_network(a), NULL, &message),
+    double loss = sgi_trainer_validate(a, &terms, &count);
+    assert_relative(loss, sgi_trainer_validate(b, &terms, &count), 1e-4);
+    assert_status(sgi_weights_load("/nonexistent", sgi_trainer_network(a), NULL, &message),
                   SG_ERROR_IO);
-    sg_trainer_destroy(a);
-    sg_trainer_destroy(b);
-    sg_problem_destroy(single);
-    sg_problem_destroy(twice);
+    sgi_trainer_destroy(a);
+    sgi_trainer_destroy(b);
+    sgi_problem_destroy(single);
+    sgi_problem_destroy(twice);
 }
 
 static int make_root(void **state)

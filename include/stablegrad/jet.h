@@ -227,11 +227,11 @@ typedef struct sg_jet_config {
     sg_jet_network *network;
     const sg_jet_set *sets; /* (set_count), copied */
     size_t set_count;
-    sg_pool *pool;  /* NULL: the calling thread; must outlive the engine */
-    sg_isa isa;     /* SG_ERROR_UNSUPPORTED at creation if it cannot run here */
-    bool reference; /* the scalar reference loops, whatever `isa` says */
-    bool general;   /* table-driven activation loops even where a specialised one exists */
-    bool tangents;  /* reserve the memory that sg_jet_push needs */
+    sg_pool *pool; /* NULL: the calling thread; must outlive the engine */
+    sg_isa isa;    /* SG_ERROR_UNSUPPORTED at creation if it cannot run here */
+    bool plain;    /* the plain scalar loops, whatever `isa` says */
+    bool general;  /* table-driven activation loops even where a specialised one exists */
+    bool tangents; /* reserve the memory that sg_jet_push needs */
 } sg_jet_config;
 
 sg_jet_config sg_jet_defaults(void);
@@ -276,7 +276,7 @@ SG_CHECKED sg_status sg_jet_pull(sg_jet *jet, size_t set, const double *weights,
 /* Bytes that the engine holds. */
 size_t sg_jet_memory(const sg_jet *jet);
 
-/* The instruction set in use: "reference", "generic", "avx2", "avx512". */
+/* The instruction set in use: "plain", "generic", "avx2", "avx512". */
 const char *sg_jet_kernels(const sg_jet *jet);
 
 /* Values of a plan's requests at given points, in one call that allocates and frees what it needs:

@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-static inline double sg_seconds(void)
+static inline double sgi_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);

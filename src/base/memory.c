@@ -18,14 +18,14 @@ static void heap_release(void *context, void *memory)
     free(memory);
 }
 
-sg_allocator sg_allocator_or_heap(const sg_allocator *allocator)
+sg_allocator sgi_allocator_or_heap(const sg_allocator *allocator)
 {
     if (allocator)
         return *allocator;
     return (sg_allocator){heap_allocate, heap_release, NULL};
 }
 
-void *sg_allocate(const sg_allocator *allocator, size_t count, size_t size)
+void *sgi_allocate(const sg_allocator *allocator, size_t count, size_t size)
 {
     if (size != 0 && count > (SIZE_MAX - SG_ALIGNMENT) / size)
         return NULL;
@@ -39,16 +39,16 @@ void *sg_allocate(const sg_allocator *allocator, size_t count, size_t size)
     return memory;
 }
 
-void sg_release(const sg_allocator *allocator, void *memory)
+void sgi_release(const sg_allocator *allocator, void *memory)
 {
     if (memory)
         allocator->release(allocator->context, memory);
 }
 
-char *sg_copy_text(const sg_allocator *allocator, const char *text)
+char *sgi_copy_text(const sg_allocator *allocator, const char *text)
 {
     size_t size = strlen(text) + 1;
-    char *copy = sg_allocate(allocator, size, 1);
+    char *copy = sgi_allocate(allocator, size, 1);
     if (copy)
         memcpy(copy, text, size);
     return copy;

@@ -11,17 +11,17 @@
 #define SG_ALIGNMENT 64
 
 /* A usable copy of `allocator`; the heap when it is NULL. */
-sg_allocator sg_allocator_or_heap(const sg_allocator *allocator);
+sg_allocator sgi_allocator_or_heap(const sg_allocator *allocator);
 
 /* `count` zeroed elements of `size` bytes, aligned to SG_ALIGNMENT; NULL when memory runs out or
  * the product overflows. A count of zero gives a pointer to no elements, to be released as usual.
  */
-void *sg_allocate(const sg_allocator *allocator, size_t count, size_t size);
+void *sgi_allocate(const sg_allocator *allocator, size_t count, size_t size);
 
 /* NULL is allowed. */
-void sg_release(const sg_allocator *allocator, void *memory);
+void sgi_release(const sg_allocator *allocator, void *memory);
 
 /* A copy of `text`; NULL when memory runs out. */
-char *sg_copy_text(const sg_allocator *allocator, const char *text);
+char *sgi_copy_text(const sg_allocator *allocator, const char *text);
 
 #endif

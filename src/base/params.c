@@ -11,8 +11,8 @@ sg_status sg_params_create(sg_params **out, const sg_allocator *given)
     if (!out)
         return SG_ERROR_ARGUMENT;
     *out = NULL;
-    sg_allocator allocator = sg_allocator_or_heap(given);
-    sg_params *params = sg_allocate(&allocator, 1, sizeof *params);
+    sg_allocator allocator = sgi_allocator_or_heap(given);
+    sg_params *params = sgi_allocate(&allocator, 1, sizeof *params);
     if (!params)
         return SG_ERROR_MEMORY;
     params->allocator = allocator;
@@ -26,10 +26,10 @@ void sg_params_destroy(sg_params *params)
         return;
     sg_allocator allocator = params->allocator;
     for (size_t i = 0; i < params->count; i++)
-        sg_release(&allocator, (char *)params->spans[i].name);
-    sg_release(&allocator, params->spans);
-    sg_release(&allocator, params->units);
-    sg_release(&allocator, params);
+        sgi_release(&allocator, (char *)params->spans[i].name);
+    sgi_release(&allocator, params->spans);
+    sgi_release(&allocator, params->units);
+    sgi_release(&allocator, params);
 }
 
 static bool well_formed(const sg_span *span)
@@ -45,12 +45,12 @@ static sg_status grow(sg_params *params)
     if (params->count < params->capacity)
         return SG_OK;
     size_t capacity = params->capacity ? 2 * params->capacity : 16;
-    sg_span *spans = sg_allocate(&params->allocator, capacity, sizeof *spans);
+    sg_span *spans = sgi_allocate(&params->allocator, capacity, sizeof *spans);
     if (!spans)
         return SG_ERROR_MEMORY;
     if (params->count)
         memcpy(spans, params->spans, params->count * sizeof *spans);
-    sg_release(&params->allocator, params->spans);
+    sgi_release(&params->allocator, params->spans);
     params->spans = spans;
     params->capacity = capacity;
     return SG_OK;
@@ -67,7 +67,7 @@ sg_status sg_params_add(sg_params *params, const sg_span *span)
     sg_status status = grow(params);
     if (status != SG_OK)
         return status;
-    char *name = sg_copy_text(&params->allocator, span->name);
+    char *name = sgi_copy_text(&params->allocator, span->name);
     if (!name)
         return SG_ERROR_MEMORY;
     params->spans[params->count] = *span;
@@ -114,22 +114,22 @@ static size_t units_of(size_t elements)
     return (elements + SG_UNIT_ELEMENTS - 1) / SG_UNIT_ELEMENTS;
 }
 
-sg_status sg_params_seal(sg_params *params)
+sg_status sgi_params_seal(sg_params *params)
 {
     if (params->sealed)
         return SG_OK;
     size_t unit_count = 0;
     for (size_t i = 0; i < params->count; i++)
         unit_count += units_of(params->spans[i].count);
-    sg_unit *units = sg_allocate(&params->allocator, unit_count, sizeof *units);
+    sgi_unit *units = sgi_allocate(&params->allocator, unit_count, sizeof *units);
     if (!units)
         return SG_ERROR_MEMORY;
-    sg_unit *next = units;
+    sgi_unit *next = units;
     for (size_t i = 0; i < params->count; i++) {
         size_t left = params->spans[i].count;
         for (size_t begin = 0; left > 0; begin += SG_UNIT_ELEMENTS) {
             size_t count = left < SG_UNIT_ELEMENTS ? left : SG_UNIT_ELEMENTS;
-            *next++ = (sg_unit){i, begin, count};
+            *next++ = (sgi_unit){i, begin, count};
             left -= count;
         }
     }
@@ -139,7 +139,7 @@ sg_status sg_params_seal(sg_params *params)
     return SG_OK;
 }
 
-sg_pool *sg_params_pool(const sg_params *params, sg_pool *pool)
+sg_pool *sgi_params_pool(const sg_params *params, sg_pool *pool)
 {
     return params->elements > SG_UNIT_ELEMENTS ? pool : NULL;
 }

@@ -10,38 +10,38 @@
 /* Elements of a unit: 256 KiB of float, long enough to hide the hand-out, short enough to share. */
 #define SG_UNIT_ELEMENTS ((size_t)1 << 16)
 
-typedef struct sg_unit {
+typedef struct sgi_unit {
     size_t span;
     size_t begin;
     size_t count;
-} sg_unit;
+} sgi_unit;
 
 struct sg_params {
     sg_allocator allocator;
     sg_span *spans;
     size_t count, capacity;
     size_t elements;
-    sg_unit *units; /* made by sg_params_seal, in span order */
+    sgi_unit *units; /* made by sgi_params_seal, in span order */
     size_t unit_count;
     bool sealed;
 };
 
 /* Cuts the spans into units and lets no more in. Calling it again does nothing. */
-SG_CHECKED sg_status sg_params_seal(sg_params *params);
+SG_CHECKED sg_status sgi_params_seal(sg_params *params);
 
 /* Bytes of an element. */
-static inline size_t sg_type_size(sg_type type)
+static inline size_t sgi_type_size(sg_type type)
 {
     return type == SG_FLOAT32 ? sizeof(float) : sizeof(double);
 }
 
 /* The address of element `index` of `base`, or NULL for a NULL base. */
-static inline void *sg_element(void *base, sg_type type, size_t index)
+static inline void *sgi_element(void *base, sg_type type, size_t index)
 {
-    return base ? (char *)base + index * sg_type_size(type) : NULL;
+    return base ? (char *)base + index * sgi_type_size(type) : NULL;
 }
 
 /* `pool`, or NULL where the work is too small to be worth waking threads. */
-sg_pool *sg_params_pool(const sg_params *params, sg_pool *pool);
+sg_pool *sgi_params_pool(const sg_params *params, sg_pool *pool);
 
 #endif

@@ -14,7 +14,7 @@ static void philox_round(uint32_t x[4], uint32_t key0, uint32_t key1)
         x[i] = next[i];
 }
 
-void sg_random_bits(uint64_t seed, uint64_t stream, uint64_t counter, uint32_t bits[4])
+void sgi_random_bits(uint64_t seed, uint64_t stream, uint64_t counter, uint32_t bits[4])
 {
     uint32_t key0 = (uint32_t)seed, key1 = (uint32_t)(seed >> 32);
     bits[0] = (uint32_t)counter;
@@ -35,33 +35,33 @@ static double unit(uint32_t high, uint32_t low)
     return (double)bits * 0x1p-53;
 }
 
-void sg_random_uniform2(uint64_t seed, uint64_t stream, uint64_t counter, double values[2])
+void sgi_random_uniform2(uint64_t seed, uint64_t stream, uint64_t counter, double values[2])
 {
     uint32_t bits[4];
-    sg_random_bits(seed, stream, counter, bits);
+    sgi_random_bits(seed, stream, counter, bits);
     values[0] = unit(bits[0], bits[1]);
     values[1] = unit(bits[2], bits[3]);
 }
 
-double sg_random_uniform(uint64_t seed, uint64_t stream, uint64_t counter)
+double sgi_random_uniform(uint64_t seed, uint64_t stream, uint64_t counter)
 {
     double values[2];
-    sg_random_uniform2(seed, stream, counter, values);
+    sgi_random_uniform2(seed, stream, counter, values);
     return values[0];
 }
 
-double sg_random_normal(uint64_t seed, uint64_t stream, uint64_t counter)
+double sgi_random_normal(uint64_t seed, uint64_t stream, uint64_t counter)
 {
     double u[2];
-    sg_random_uniform2(seed, stream, counter, u);
+    sgi_random_uniform2(seed, stream, counter, u);
     /* Box and Muller; 1 - u keeps the logarithm finite. */
     return sqrt(-2 * log(1 - u[0])) * cos(6.28318530717958647692 * u[1]);
 }
 
-uint64_t sg_random_below(uint64_t seed, uint64_t stream, uint64_t counter, uint64_t count)
+uint64_t sgi_random_below(uint64_t seed, uint64_t stream, uint64_t counter, uint64_t count)
 {
     uint32_t bits[4];
-    sg_random_bits(seed, stream, counter, bits);
+    sgi_random_bits(seed, stream, counter, bits);
     uint64_t x = (uint64_t)bits[0] << 32 | bits[1];
     /* The high word of the product: biased by less than count / 2^64. */
     return (uint64_t)(((unsigned __int128)x * count) >> 64);

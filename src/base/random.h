@@ -8,18 +8,18 @@
 #include <stdint.h>
 
 /* The 128 random bits of (seed, stream, counter). */
-void sg_random_bits(uint64_t seed, uint64_t stream, uint64_t counter, uint32_t bits[4]);
+void sgi_random_bits(uint64_t seed, uint64_t stream, uint64_t counter, uint32_t bits[4]);
 
 /* Uniform in [0, 1), with 53 random bits. */
-double sg_random_uniform(uint64_t seed, uint64_t stream, uint64_t counter);
+double sgi_random_uniform(uint64_t seed, uint64_t stream, uint64_t counter);
 
 /* Two independent uniform numbers in [0, 1) from one call. */
-void sg_random_uniform2(uint64_t seed, uint64_t stream, uint64_t counter, double values[2]);
+void sgi_random_uniform2(uint64_t seed, uint64_t stream, uint64_t counter, double values[2]);
 
 /* Standard normal. */
-double sg_random_normal(uint64_t seed, uint64_t stream, uint64_t counter);
+double sgi_random_normal(uint64_t seed, uint64_t stream, uint64_t counter);
 
 /* A uniform index in [0, count), count > 0. */
-uint64_t sg_random_below(uint64_t seed, uint64_t stream, uint64_t counter, uint64_t count);
+uint64_t sgi_random_below(uint64_t seed, uint64_t stream, uint64_t counter, uint64_t count);
 
 #endif

@@ -7,7 +7,7 @@
 
 enum { MAX_EXTENT = 1 << 20 };
 
-sg_status sg_net_fail(sg_net *graph, sg_status status, const char *format, ...)
+sg_status sgi_net_fail(sg_net *graph, sg_status status, const char *format, ...)
 {
     if (graph->failure == SG_OK || graph->compiled) {
         va_list arguments;
@@ -19,18 +19,18 @@ sg_status sg_net_fail(sg_net *graph, sg_status status, const char *format, ...)
     return status;
 }
 
-sg_status sg_grow(const sg_allocator *allocator, void **array, int count, int *capacity,
-                  size_t size)
+sg_status sgi_grow(const sg_allocator *allocator, void **array, int count, int *capacity,
+                   size_t size)
 {
     if (count < *capacity)
         return SG_OK;
     int larger = *capacity ? 2 * *capacity : 32;
-    void *moved = sg_allocate(allocator, (size_t)larger, size);
+    void *moved = sgi_allocate(allocator, (size_t)larger, size);
     if (!moved)
         return SG_ERROR_MEMORY;
     if (count)
         memcpy(moved, *array, (size_t)count * size);
-    sg_release(allocator, *array);
+    sgi_release(allocator, *array);
     *array = moved;
     *capacity = larger;
     return SG_OK;
@@ -54,16 +54,16 @@ static bool sensible(const sg_net_config *c)
            c->threads >= 0 && c->threads <= 4096 && c->precision <= SG_PRECISION_BF16_EMULATED;
 }
 
-const sg_rows *sg_rows_for(sg_isa isa)
+const sgi_rows *sgi_rows_for(sg_isa isa)
 {
 #if SG_HAVE_X86_KERNELS
     if (isa == SG_ISA_AVX512)
-        return &sg_rows_avx512;
+        return &sgi_rows_avx512;
     if (isa == SG_ISA_AVX2)
-        return &sg_rows_avx2;
+        return &sgi_rows_avx2;
 #endif
     (void)isa;
-    return &sg_rows_generic;
+    return &sgi_rows_generic;
 }
 
 sg_status sg_net_create(sg_net **out, const sg_net_config *config, const sg_allocator *given)
@@ -74,18 +74,18 @@ sg_status sg_net_create(sg_net **out, const sg_net_config *config, const sg_allo
     *out = NULL;
     if (!sensible(&c))
         return SG_ERROR_ARGUMENT;
-    if (c.precision == SG_PRECISION_BF16 && !sg_dnn_has_bf16())
+    if (c.precision == SG_PRECISION_BF16 && !sgi_dnn_has_bf16())
         return SG_ERROR_UNSUPPORTED;
-    sg_allocator allocator = sg_allocator_or_heap(given);
-    sg_net *graph = sg_allocate(&allocator, 1, sizeof *graph);
+    sg_allocator allocator = sgi_allocator_or_heap(given);
+    sg_net *graph = sgi_allocate(&allocator, 1, sizeof *graph);
     if (!graph)
         return SG_ERROR_MEMORY;
     graph->allocator = allocator;
     graph->config = c;
     graph->logits = SG_NO_NODE;
     graph->model = SG_NONE;
-    graph->rows = sg_rows_for(sg_isa_resolve(c.isa));
-    sg_status status = sg_dnn_create(&graph->dnn, c.threads, &allocator);
+    graph->rows = sgi_rows_for(sg_isa_resolve(c.isa));
+    sg_status status = sgi_dnn_create(&graph->dnn, c.threads, &allocator);
     if (status != SG_OK) {
         sg_net_destroy(graph);
         return status;
@@ -97,11 +97,11 @@ sg_status sg_net_create(sg_net **out, const sg_net_config *config, const sg_allo
 static void release_ops(sg_net *graph)
 {
     for (int i = 0; i < graph->op_count; i++) {
-        sg_dnn_conv_destroy(graph->ops[i].conv);
-        sg_dnn_pool_destroy(graph->ops[i].pool);
-        sg_release(&graph->allocator, graph->ops[i].keep);
+        sgi_dnn_conv_destroy(graph->ops[i].conv);
+        sgi_dnn_pool_destroy(graph->ops[i].pool);
+        sgi_release(&graph->allocator, graph->ops[i].keep);
     }
-    sg_release(&graph->allocator, graph->ops);
+    sgi_release(&graph->allocator, graph->ops);
 }
 
 void sg_net_destroy(sg_net *graph)
@@ -110,11 +110,11 @@ void sg_net_destroy(sg_net *graph)
         return;
     sg_allocator allocator = graph->allocator;
     for (int i = 0; i < graph->node_count; i++)
-        sg_release(&allocator, graph->nodes[i].name);
+        sgi_release(&allocator, graph->nodes[i].name);
     for (int i = 0; i < graph->param_count; i++)
-        sg_release(&allocator, graph->params[i].name);
+        sgi_release(&allocator, graph->params[i].name);
     for (int i = 0; i < graph->running_count; i++)
-        sg_release(&allocator, graph->running[i].name);
+        sgi_release(&allocator, graph->running[i].name);
     release_ops(graph);
     sg_params_destroy(graph->set);
     void *const owned[] = {graph->nodes,   graph->params,    graph->running,
@@ -122,9 +122,9 @@ void sg_net_destroy(sg_net *graph)
                            graph->buffers, graph->arena,     graph->work,
                            graph->values,  graph->gradients, graph->running_values};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
-        sg_release(&allocator, owned[i]);
-    sg_dnn_destroy(graph->dnn);
-    sg_release(&allocator, graph);
+        sgi_release(&allocator, owned[i]);
+    sgi_dnn_destroy(graph->dnn);
+    sgi_release(&allocator, graph);
 }
 
 const sg_net_config *sg_net_configuration(const sg_net *graph)
@@ -143,7 +143,7 @@ const char *sg_net_message(const sg_net *graph)
 static char *joined(const sg_net *graph, const char *name, const char *suffix)
 {
     size_t size = strlen(name) + strlen(suffix) + 2;
-    char *text = sg_allocate(&graph->allocator, size, 1);
+    char *text = sgi_allocate(&graph->allocator, size, 1);
     if (text)
         snprintf(text, size, "%s.%s", name, suffix);
     return text;
@@ -153,20 +153,20 @@ static char *joined(const sg_net *graph, const char *name, const char *suffix)
 static int add_param(sg_net *graph, sg_net_node node, bool is_weight, int rank, const int shape[4])
 {
     char *name = joined(graph, graph->nodes[node].name, is_weight ? "weight" : "bias");
-    if (!name || sg_grow(&graph->allocator, (void **)&graph->params, graph->param_count,
-                         &graph->param_capacity, sizeof *graph->params) != SG_OK) {
-        sg_release(&graph->allocator, name);
-        sg_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
+    if (!name || sgi_grow(&graph->allocator, (void **)&graph->params, graph->param_count,
+                          &graph->param_capacity, sizeof *graph->params) != SG_OK) {
+        sgi_release(&graph->allocator, name);
+        sgi_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
         return SG_NONE;
     }
-    sg_param *p = &graph->params[graph->param_count];
-    *p = (sg_param){.name = name,
-                    .node = node,
-                    .rank = rank,
-                    .count = 1,
-                    .offset = graph->value_count,
-                    .layer = graph->layer_count,
-                    .role = is_weight ? SG_ROLE_WEIGHT : SG_ROLE_BIAS};
+    sgi_param *p = &graph->params[graph->param_count];
+    *p = (sgi_param){.name = name,
+                     .node = node,
+                     .rank = rank,
+                     .count = 1,
+                     .offset = graph->value_count,
+                     .layer = graph->layer_count,
+                     .role = is_weight ? SG_ROLE_WEIGHT : SG_ROLE_BIAS};
     for (int i = 0; i < rank; i++) {
         p->shape[i] = shape[i];
         p->count *= (size_t)shape[i];
@@ -179,13 +179,13 @@ static int add_param(sg_net *graph, sg_net_node node, bool is_weight, int rank, 
 static int add_running(sg_net *graph, sg_net_node node, const char *suffix, size_t count)
 {
     char *name = joined(graph, graph->nodes[node].name, suffix);
-    if (!name || sg_grow(&graph->allocator, (void **)&graph->running, graph->running_count,
-                         &graph->running_capacity, sizeof *graph->running) != SG_OK) {
-        sg_release(&graph->allocator, name);
-        sg_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
+    if (!name || sgi_grow(&graph->allocator, (void **)&graph->running, graph->running_count,
+                          &graph->running_capacity, sizeof *graph->running) != SG_OK) {
+        sgi_release(&graph->allocator, name);
+        sgi_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
         return SG_NONE;
     }
-    graph->running[graph->running_count] = (sg_running){name, count, graph->running_values_count};
+    graph->running[graph->running_count] = (sgi_running){name, count, graph->running_values_count};
     graph->running_values_count += (count + 15) / 16 * 16;
     return graph->running_count++;
 }
@@ -198,25 +198,25 @@ static bool usable(const sg_net *graph, sg_net_node x)
 }
 
 /* Appends a node; SG_NO_NODE on failure. `made` is copied. */
-static sg_net_node add_node(sg_net *graph, const char *name, const sg_node_entry *made)
+static sg_net_node add_node(sg_net *graph, const char *name, const sgi_node_entry *made)
 {
     if (!name || !name[0]) {
-        sg_net_fail(graph, SG_ERROR_ARGUMENT, "a node without a name");
+        sgi_net_fail(graph, SG_ERROR_ARGUMENT, "a node without a name");
         return SG_NO_NODE;
     }
-    char *copy = sg_copy_text(&graph->allocator, name);
-    if (!copy || sg_grow(&graph->allocator, (void **)&graph->nodes, graph->node_count,
-                         &graph->node_capacity, sizeof *graph->nodes) != SG_OK) {
-        sg_release(&graph->allocator, copy);
-        sg_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
+    char *copy = sgi_copy_text(&graph->allocator, name);
+    if (!copy || sgi_grow(&graph->allocator, (void **)&graph->nodes, graph->node_count,
+                          &graph->node_capacity, sizeof *graph->nodes) != SG_OK) {
+        sgi_release(&graph->allocator, copy);
+        sgi_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
         return SG_NO_NODE;
     }
     sg_net_node node = graph->node_count++;
-    sg_node_entry *e = &graph->nodes[node];
+    sgi_node_entry *e = &graph->nodes[node];
     *e = *made;
     e->name = copy;
     e->weight = e->bias = e->running = e->chain = e->value = SG_NONE;
-    e->gradient = (sg_gradient){SG_NONE, SG_NONE, SG_NONE, SG_NONE};
+    e->gradient = (sgi_gradient){SG_NONE, SG_NONE, SG_NONE, SG_NONE};
     for (int i = 0; i < 2; i++)
         if (e->in[i] != SG_NO_NODE) {
             graph->nodes[e->in[i]].uses++;
@@ -227,7 +227,7 @@ static sg_net_node add_node(sg_net *graph, const char *name, const sg_node_entry
 
 static sg_net_node refuse(sg_net *graph, const char *name, const char *why)
 {
-    sg_net_fail(graph, SG_ERROR_ARGUMENT, "%s: %s", name ? name : "(no name)", why);
+    sgi_net_fail(graph, SG_ERROR_ARGUMENT, "%s: %s", name ? name : "(no name)", why);
     return SG_NO_NODE;
 }
 
@@ -236,13 +236,13 @@ sg_net_node sg_net_input(sg_net *graph)
     const sg_net_config *c = &graph->config;
     if (graph->node_count > 0)
         return refuse(graph, "input", "called twice");
-    sg_node_entry e = {.kind = SG_NODE_INPUT,
-                       .in = {SG_NO_NODE, SG_NO_NODE},
-                       .shape = {c->batch, c->channels, c->height, c->width, SG_LAYOUT_PLAIN}};
+    sgi_node_entry e = {.kind = SG_NODE_INPUT,
+                        .in = {SG_NO_NODE, SG_NO_NODE},
+                        .shape = {c->batch, c->channels, c->height, c->width, SG_LAYOUT_PLAIN}};
     return add_node(graph, "input", &e);
 }
 
-static bool window_fits(const sg_conv_options *o, sg_shape s)
+static bool window_fits(const sg_conv_options *o, sgi_shape s)
 {
     return o->kernel > 0 && o->kernel <= MAX_EXTENT && o->stride > 0 && o->pad >= 0 &&
            o->pad < o->kernel && s.h + 2 * o->pad >= o->kernel && s.w + 2 * o->pad >= o->kernel;
@@ -257,7 +257,7 @@ sg_net_node sg_net_conv(sg_net *graph, sg_net_node x, const char *name,
     if (!usable(graph, x))
         return SG_NO_NODE;
     sg_conv_options o = *options;
-    sg_shape s = graph->nodes[x].shape;
+    sgi_shape s = graph->nodes[x].shape;
     if (o.groups == 0)
         o.groups = 1;
     if (s.layout == SG_LAYOUT_VECTOR && o.kernel == 1 && o.stride == 1 && o.pad == 0 &&
@@ -266,9 +266,9 @@ sg_net_node sg_net_conv(sg_net *graph, sg_net_node x, const char *name,
     if (s.layout == SG_LAYOUT_VECTOR || o.out <= 0 || o.out > MAX_EXTENT || o.groups < 0 ||
         s.c % o.groups || o.out % o.groups || !window_fits(&o, s))
         return refuse(graph, name, "these options do not fit the input's shape");
-    sg_node_entry e = {.kind = SG_NODE_CONV, .in = {x, SG_NO_NODE}, .conv = o};
-    e.shape = (sg_shape){s.n, o.out, sg_window_output(s.h, o.kernel, o.stride, o.pad),
-                         sg_window_output(s.w, o.kernel, o.stride, o.pad), SG_LAYOUT_BLOCKED};
+    sgi_node_entry e = {.kind = SG_NODE_CONV, .in = {x, SG_NO_NODE}, .conv = o};
+    e.shape = (sgi_shape){s.n, o.out, sgi_window_output(s.h, o.kernel, o.stride, o.pad),
+                          sgi_window_output(s.w, o.kernel, o.stride, o.pad), SG_LAYOUT_BLOCKED};
     sg_net_node node = add_node(graph, name, &e);
     if (node == SG_NO_NODE)
         return node;
@@ -283,10 +283,10 @@ sg_net_node sg_net_conv(sg_net *graph, sg_net_node x, const char *name,
 static sg_net_node add_linear(sg_net *graph, sg_net_node x, const char *name, int out, bool bias,
                               int rank)
 {
-    sg_shape s = graph->nodes[x].shape;
+    sgi_shape s = graph->nodes[x].shape;
     if (s.layout != SG_LAYOUT_VECTOR || out <= 0 || out > MAX_EXTENT)
         return refuse(graph, name, "a linear layer takes (batch, channels)");
-    sg_node_entry e = {
+    sgi_node_entry e = {
         .kind = SG_NODE_LINEAR, .in = {x, SG_NO_NODE}, .shape = {s.n, out, 1, 1, SG_LAYOUT_VECTOR}};
     sg_net_node node = add_node(graph, name, &e);
     if (node == SG_NO_NODE)
@@ -308,7 +308,7 @@ sg_net_node sg_net_norm(sg_net *graph, sg_net_node x, const char *name,
 {
     if (!usable(graph, x) || options->kind == SG_NORM_NONE)
         return usable(graph, x) ? x : SG_NO_NODE;
-    sg_shape s = graph->nodes[x].shape;
+    sgi_shape s = graph->nodes[x].shape;
     sg_norm_options o = *options;
     if (o.kind == SG_NORM_LAYER)
         o.groups = 1;
@@ -316,7 +316,7 @@ sg_net_node sg_net_norm(sg_net *graph, sg_net_node x, const char *name,
         (o.kind == SG_NORM_BATCH && !(o.momentum >= 0 && o.momentum <= 1)) ||
         (o.kind != SG_NORM_BATCH && (o.groups <= 0 || s.c % o.groups)))
         return refuse(graph, name, "these options do not fit the input's shape");
-    sg_node_entry e = {.kind = SG_NODE_NORM, .in = {x, SG_NO_NODE}, .shape = s, .norm = o};
+    sgi_node_entry e = {.kind = SG_NODE_NORM, .in = {x, SG_NO_NODE}, .shape = s, .norm = o};
     sg_net_node node = add_node(graph, name, &e);
     if (node == SG_NO_NODE)
         return node;
@@ -337,24 +337,24 @@ sg_net_node sg_net_act(sg_net *graph, sg_net_node x, const char *name, sg_act ac
         return usable(graph, x) ? x : SG_NO_NODE;
     if (act >= SG_ACTS || graph->nodes[x].shape.layout == SG_LAYOUT_PLAIN)
         return refuse(graph, name, "no such activation, or one of the bare images");
-    sg_node_entry e = {
+    sgi_node_entry e = {
         .kind = SG_NODE_ACT, .in = {x, SG_NO_NODE}, .shape = graph->nodes[x].shape, .act = act};
     return add_node(graph, name, &e);
 }
 
-static sg_net_node add_pool(sg_net *graph, sg_net_node x, const char *name, sg_node_kind kind,
+static sg_net_node add_pool(sg_net *graph, sg_net_node x, const char *name, sgi_node_kind kind,
                             const sg_conv_options *window)
 {
     if (!usable(graph, x))
         return SG_NO_NODE;
-    sg_shape s = graph->nodes[x].shape;
+    sgi_shape s = graph->nodes[x].shape;
     if (s.layout != SG_LAYOUT_BLOCKED || !window_fits(window, s) ||
         window->pad > window->kernel / 2)
         return refuse(graph, name, "the window does not fit the input's shape");
-    sg_node_entry e = {.kind = kind, .in = {x, SG_NO_NODE}, .conv = *window};
-    e.shape = (sg_shape){
-        s.n, s.c, sg_window_output(s.h, window->kernel, window->stride, window->pad),
-        sg_window_output(s.w, window->kernel, window->stride, window->pad), SG_LAYOUT_BLOCKED};
+    sgi_node_entry e = {.kind = kind, .in = {x, SG_NO_NODE}, .conv = *window};
+    e.shape = (sgi_shape){
+        s.n, s.c, sgi_window_output(s.h, window->kernel, window->stride, window->pad),
+        sgi_window_output(s.w, window->kernel, window->stride, window->pad), SG_LAYOUT_BLOCKED};
     return add_node(graph, name, &e);
 }
 
@@ -376,10 +376,10 @@ sg_net_node sg_net_global_average(sg_net *graph, sg_net_node x, const char *name
 {
     if (!usable(graph, x))
         return SG_NO_NODE;
-    sg_shape s = graph->nodes[x].shape;
+    sgi_shape s = graph->nodes[x].shape;
     if (s.layout != SG_LAYOUT_BLOCKED)
         return refuse(graph, name, "a global average takes (batch, channels, height, width)");
-    sg_node_entry e = {
+    sgi_node_entry e = {
         .kind = SG_NODE_GLOBAL, .in = {x, SG_NO_NODE}, .shape = {s.n, s.c, 1, 1, SG_LAYOUT_VECTOR}};
     return add_node(graph, name, &e);
 }
@@ -388,15 +388,15 @@ sg_net_node sg_net_flatten(sg_net *graph, sg_net_node x, const char *name)
 {
     if (!usable(graph, x))
         return SG_NO_NODE;
-    sg_shape s = graph->nodes[x].shape;
+    sgi_shape s = graph->nodes[x].shape;
     int64_t flat = (int64_t)s.c * s.h * s.w;
     if (s.layout == SG_LAYOUT_VECTOR)
         return x;
     if (flat > 1 << 28)
         return refuse(graph, name, "too many elements");
-    sg_node_entry e = {.kind = SG_NODE_FLATTEN,
-                       .in = {x, SG_NO_NODE},
-                       .shape = {s.n, (int)flat, 1, 1, SG_LAYOUT_VECTOR}};
+    sgi_node_entry e = {.kind = SG_NODE_FLATTEN,
+                        .in = {x, SG_NO_NODE},
+                        .shape = {s.n, (int)flat, 1, 1, SG_LAYOUT_VECTOR}};
     return add_node(graph, name, &e);
 }
 
@@ -404,10 +404,10 @@ sg_net_node sg_net_scale(sg_net *graph, sg_net_node x, sg_net_node s, const char
 {
     if (!usable(graph, x) || !usable(graph, s))
         return SG_NO_NODE;
-    sg_shape a = graph->nodes[x].shape, b = graph->nodes[s].shape;
+    sgi_shape a = graph->nodes[x].shape, b = graph->nodes[s].shape;
     if (a.layout != SG_LAYOUT_BLOCKED || b.layout != SG_LAYOUT_VECTOR || a.c != b.c)
         return refuse(graph, name, "takes (batch, channels, height, width) and (batch, channels)");
-    sg_node_entry e = {.kind = SG_NODE_SCALE, .in = {x, s}, .shape = a};
+    sgi_node_entry e = {.kind = SG_NODE_SCALE, .in = {x, s}, .shape = a};
     return add_node(graph, name, &e);
 }
 
@@ -415,15 +415,15 @@ sg_net_node sg_net_add(sg_net *graph, sg_net_node branch, sg_net_node residual, 
 {
     if (!usable(graph, branch) || !usable(graph, residual))
         return SG_NO_NODE;
-    sg_shape a = graph->nodes[branch].shape, b = graph->nodes[residual].shape;
+    sgi_shape a = graph->nodes[branch].shape, b = graph->nodes[residual].shape;
     if (a.layout != b.layout || a.layout == SG_LAYOUT_PLAIN || a.c != b.c || a.h != b.h ||
         a.w != b.w || branch == residual)
         return refuse(graph, name, "adds two different tensors of one shape");
-    sg_node_entry e = {.kind = SG_NODE_ADD, .in = {branch, residual}, .shape = a};
+    sgi_node_entry e = {.kind = SG_NODE_ADD, .in = {branch, residual}, .shape = a};
     return add_node(graph, name, &e);
 }
 
-static sg_net_node add_drop(sg_net *graph, sg_net_node x, const char *name, sg_node_kind kind,
+static sg_net_node add_drop(sg_net *graph, sg_net_node x, const char *name, sgi_node_kind kind,
                             double p)
 {
     if (!usable(graph, x))
@@ -432,7 +432,8 @@ static sg_net_node add_drop(sg_net *graph, sg_net_node x, const char *name, sg_n
         return refuse(graph, name, "a probability in [0, 1), and not on the bare images");
     if (p == 0)
         return x;
-    sg_node_entry e = {.kind = kind, .in = {x, SG_NO_NODE}, .shape = graph->nodes[x].shape, .p = p};
+    sgi_node_entry e = {
+        .kind = kind, .in = {x, SG_NO_NODE}, .shape = graph->nodes[x].shape, .p = p};
     return add_node(graph, name, &e);
 }
 

@@ -1,4 +1,4 @@
-/* Which nodes one pass over memory can do together: see sg_chain.
+/* Which nodes one pass over memory can do together: see sgi_net_chain.
  *
  * A chain is norm, stochastic depth, add, activation, in this order, each optional, where nobody
  * else reads what lies between. It runs where its last node stands, when all it reads is there.
@@ -7,7 +7,7 @@
 #include "graph/internal.h"
 
 /* The place of a node kind in a chain; -1 for kinds that are not of one. */
-static int place(sg_node_kind kind)
+static int place(sgi_node_kind kind)
 {
     switch (kind) {
     case SG_NODE_NORM:
@@ -23,9 +23,9 @@ static int place(sg_node_kind kind)
     }
 }
 
-static void take(sg_net *graph, sg_chain *chain, sg_net_node node, sg_net_node from)
+static void take(sg_net *graph, sgi_net_chain *chain, sg_net_node node, sg_net_node from)
 {
-    const sg_node_entry *e = &graph->nodes[node];
+    const sgi_node_entry *e = &graph->nodes[node];
     chain->tail = node;
     graph->nodes[node].chain = (int)(chain - graph->chains);
     if (e->kind == SG_NODE_NORM)
@@ -41,12 +41,12 @@ static void take(sg_net *graph, sg_chain *chain, sg_net_node node, sg_net_node f
 }
 
 /* The node that may follow `last` in the chain, or SG_NO_NODE. */
-static sg_net_node follower(const sg_net *graph, const sg_chain *chain, sg_net_node last)
+static sg_net_node follower(const sg_net *graph, const sgi_net_chain *chain, sg_net_node last)
 {
-    const sg_node_entry *e = &graph->nodes[last];
+    const sgi_node_entry *e = &graph->nodes[last];
     if (e->uses != 1 || last == graph->logits)
         return SG_NO_NODE;
-    const sg_node_entry *next = &graph->nodes[e->user];
+    const sgi_node_entry *next = &graph->nodes[e->user];
     if (place(next->kind) <= place(e->kind) || next->chain != SG_NONE)
         return SG_NO_NODE;
     /* SiLU's derivative is taken from what stood before it: norm(z), not the sum. */
@@ -60,9 +60,9 @@ static bool is_reader_of_value(sg_act act)
     return act != SG_ACT_SILU;
 }
 
-static bool fits_convolution(const sg_net *graph, const sg_chain *chain)
+static bool fits_convolution(const sg_net *graph, const sgi_net_chain *chain)
 {
-    const sg_node_entry *z = &graph->nodes[chain->z];
+    const sgi_node_entry *z = &graph->nodes[chain->z];
     bool training = graph->config.training;
     sg_act act = chain->act == SG_NO_NODE ? SG_ACT_NONE : graph->nodes[chain->act].act;
     return graph->config.fuse && z->kind == SG_NODE_CONV && z->uses == 1 &&
@@ -70,22 +70,23 @@ static bool fits_convolution(const sg_net *graph, const sg_chain *chain)
            (!training || is_reader_of_value(act));
 }
 
-sg_status sg_find_chains(sg_net *graph)
+sg_status sgi_find_chains(sg_net *graph)
 {
-    graph->chains = sg_allocate(&graph->allocator, (size_t)graph->node_count, sizeof(sg_chain));
+    graph->chains =
+        sgi_allocate(&graph->allocator, (size_t)graph->node_count, sizeof(sgi_net_chain));
     if (!graph->chains)
-        return sg_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
+        return sgi_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
     for (sg_net_node node = 0; node < graph->node_count; node++) {
-        const sg_node_entry *e = &graph->nodes[node];
+        const sgi_node_entry *e = &graph->nodes[node];
         if (place(e->kind) < 0 || e->chain != SG_NONE)
             continue;
-        sg_chain *chain = &graph->chains[graph->chain_count++];
-        *chain = (sg_chain){.z = e->in[0],
-                            .norm = SG_NO_NODE,
-                            .drop = SG_NO_NODE,
-                            .add = SG_NO_NODE,
-                            .act = SG_NO_NODE,
-                            .residual = SG_NO_NODE};
+        sgi_net_chain *chain = &graph->chains[graph->chain_count++];
+        *chain = (sgi_net_chain){.z = e->in[0],
+                                 .norm = SG_NO_NODE,
+                                 .drop = SG_NO_NODE,
+                                 .add = SG_NO_NODE,
+                                 .act = SG_NO_NODE,
+                                 .residual = SG_NO_NODE};
         sg_net_node last = e->in[0], next = node;
         while (next != SG_NO_NODE) {
             take(graph, chain, next, last);

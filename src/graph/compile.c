@@ -8,10 +8,10 @@ static sg_status check_logits(sg_net *graph, sg_net_node logits)
     if (graph->failure != SG_OK)
         return graph->failure;
     if (graph->compiled)
-        return sg_net_fail(graph, SG_ERROR_ARGUMENT, "compiled already");
+        return sgi_net_fail(graph, SG_ERROR_ARGUMENT, "compiled already");
     if (logits < 0 || logits >= graph->node_count ||
         graph->nodes[logits].shape.layout != SG_LAYOUT_VECTOR || graph->param_count == 0)
-        return sg_net_fail(graph, SG_ERROR_ARGUMENT, "the logits are not (batch, classes)");
+        return sgi_net_fail(graph, SG_ERROR_ARGUMENT, "the logits are not (batch, classes)");
     graph->logits = logits;
     return SG_OK;
 }
@@ -21,7 +21,7 @@ static sg_status register_params(sg_net *graph)
 {
     sg_status status = sg_params_create(&graph->set, &graph->allocator);
     for (int i = 0; i < graph->param_count && status == SG_OK; i++) {
-        const sg_param *p = &graph->params[i];
+        const sgi_param *p = &graph->params[i];
         sg_span span = {.name = p->name,
                         .value = graph->values + p->offset,
                         .gradient = graph->gradients ? graph->gradients + p->offset : NULL,
@@ -31,37 +31,37 @@ static sg_status register_params(sg_net *graph)
                         .role = p->role};
         status = sg_params_add(graph->set, &span);
         if (status == SG_ERROR_DUPLICATE)
-            return sg_net_fail(graph, status, "two parameters of the name %s", p->name);
+            return sgi_net_fail(graph, status, "two parameters of the name %s", p->name);
     }
-    return status == SG_OK ? SG_OK : sg_net_fail(graph, status, "out of memory");
+    return status == SG_OK ? SG_OK : sgi_net_fail(graph, status, "out of memory");
 }
 
 static sg_status allocate_all(sg_net *graph)
 {
     const sg_allocator *a = &graph->allocator;
-    graph->arena = sg_allocate(a, graph->arena_bytes, 1);
-    graph->work = sg_allocate(a, graph->work_bytes, 1);
-    graph->values = sg_allocate(a, graph->value_count, sizeof(float));
-    graph->running_values = sg_allocate(a, graph->running_values_count, sizeof(float));
+    graph->arena = sgi_allocate(a, graph->arena_bytes, 1);
+    graph->work = sgi_allocate(a, graph->work_bytes, 1);
+    graph->values = sgi_allocate(a, graph->value_count, sizeof(float));
+    graph->running_values = sgi_allocate(a, graph->running_values_count, sizeof(float));
     bool done = graph->arena && graph->work && graph->values && graph->running_values;
     if (graph->config.training) {
-        graph->gradients = sg_allocate(a, graph->value_count, sizeof(float));
+        graph->gradients = sgi_allocate(a, graph->value_count, sizeof(float));
         done = done && graph->gradients;
     }
-    return done ? SG_OK : sg_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
+    return done ? SG_OK : sgi_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
 }
 
 sg_status sg_net_compile(sg_net *graph, sg_net_node logits)
 {
     sg_status status = check_logits(graph, logits);
     if (status == SG_OK)
-        status = sg_find_chains(graph);
+        status = sgi_find_chains(graph);
     if (status == SG_OK)
-        status = sg_lower(graph);
+        status = sgi_lower(graph);
     if (status == SG_OK && graph->config.training)
-        status = sg_reverse(graph);
+        status = sgi_reverse(graph);
     if (status == SG_OK)
-        status = sg_plan(graph);
+        status = sgi_plan(graph);
     if (status == SG_OK)
         status = allocate_all(graph);
     if (status == SG_OK)
@@ -81,7 +81,7 @@ int sg_net_param_shape(const sg_net *graph, size_t index, int shape[4])
 {
     if (index >= (size_t)graph->param_count)
         return 0;
-    const sg_param *p = &graph->params[index];
+    const sgi_param *p = &graph->params[index];
     for (int i = 0; i < p->rank; i++)
         shape[i] = p->shape[i];
     return p->rank;
@@ -96,7 +96,7 @@ sg_net_buffer sg_net_buffer_at(const sg_net *graph, size_t index)
 {
     if (index >= (size_t)graph->running_count || !graph->running_values)
         return (sg_net_buffer){0};
-    const sg_running *r = &graph->running[index];
+    const sgi_running *r = &graph->running[index];
     return (sg_net_buffer){r->name, graph->running_values + r->offset, r->count};
 }
 
@@ -116,12 +116,12 @@ sg_net_info sg_net_information(const sg_net *graph)
 const char *sg_net_kernel(sg_net *graph, size_t index)
 {
     for (int i = 0; i < graph->op_count; i++) {
-        const sg_op *op = &graph->ops[i];
+        const sgi_net_op *op = &graph->ops[i];
         if (!op->conv || index-- > 0)
             continue;
         snprintf(graph->line, sizeof graph->line, "%s: %s, %s, %s", graph->nodes[op->weights].name,
-                 sg_dnn_conv_kernel(op->conv, 0), sg_dnn_conv_kernel(op->conv, 1),
-                 op->own_weights ? "own" : sg_dnn_conv_kernel(op->conv, 2));
+                 sgi_dnn_conv_kernel(op->conv, 0), sgi_dnn_conv_kernel(op->conv, 1),
+                 op->own_weights ? "own" : sgi_dnn_conv_kernel(op->conv, 2));
         return graph->line;
     }
     return NULL;

@@ -9,8 +9,8 @@
 
 typedef struct pass {
     const sg_net *graph;
-    const sg_op *op;
-    sg_row_window window;
+    const sgi_net_op *op;
+    sgi_row_window window;
     const float *x, *dz;
     float *weight, *bias;
 } pass;
@@ -22,10 +22,10 @@ static void add_to(double *total, float *part, size_t count)
     memset(part, 0, count * sizeof *part);
 }
 
-static const float *row_of(const pass *p, const float *base, sg_shape s, size_t n, size_t block)
+static const float *row_of(const pass *p, const float *base, sgi_shape s, size_t n, size_t block)
 {
     size_t lanes = (size_t)p->graph->rows->lanes;
-    return base + (n * sg_blocks_of(s, (int)lanes) + block) * sg_pixels(s) * lanes;
+    return base + (n * sgi_blocks_of(s, (int)lanes) + block) * sgi_pixels(s) * lanes;
 }
 
 /* Sums over all images: (kernel * kernel + 1, lanes), the last those of dz. */
@@ -33,8 +33,8 @@ static void sum_images(const pass *p, size_t block, double *total)
 {
     float part[(SG_MAX_DEPTHWISE * SG_MAX_DEPTHWISE + 1) * SG_MAX_LANES]
         __attribute__((aligned(64))) = {0};
-    const sg_rows *rows = p->graph->rows;
-    size_t lanes = (size_t)rows->lanes, pixels = sg_pixels(p->op->out);
+    const sgi_rows *rows = p->graph->rows;
+    size_t lanes = (size_t)rows->lanes, pixels = sgi_pixels(p->op->out);
     size_t taps = (size_t)(p->window.kernel * p->window.kernel), summed = 0;
     for (size_t n = 0; n < (size_t)p->op->out.n; n++) {
         const float *dz = row_of(p, p->dz, p->op->out, n, block);
@@ -70,16 +70,16 @@ static void sum_block(void *context, size_t block, int worker)
     }
 }
 
-void sg_depthwise_weights(sg_net *graph, const sg_op *op, const float *dz)
+void sgi_depthwise_weights(sg_net *graph, const sgi_net_op *op, const float *dz)
 {
-    const sg_node_entry *e = &graph->nodes[op->weights];
+    const sgi_node_entry *e = &graph->nodes[op->weights];
     pass p = {.graph = graph,
               .op = op,
               .window = {op->in.h, op->in.w, op->out.h, op->out.w, e->conv.kernel, e->conv.stride,
                          e->conv.pad},
-              .x = sg_at(graph, op->x),
+              .x = sgi_at(graph, op->x),
               .dz = dz,
-              .weight = sg_gradient_of(graph, e->weight),
-              .bias = sg_gradient_of(graph, e->bias)};
-    sg_dnn_run(graph->dnn, sg_blocks_of(op->out, graph->rows->lanes), sum_block, &p);
+              .weight = sgi_gradient_of(graph, e->weight),
+              .bias = sgi_gradient_of(graph, e->bias)};
+    sgi_dnn_run(graph->dnn, sgi_blocks_of(op->out, graph->rows->lanes), sum_block, &p);
 }

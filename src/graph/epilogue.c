@@ -15,9 +15,9 @@ typedef float lane_array[SG_MAX_LANES] __attribute__((aligned(64)));
 
 /* A pass over the tensors of one op. */
 typedef struct pass {
-    const sg_op *op;
-    const sg_rows *rows;
-    sg_shape shape;
+    const sgi_net_op *op;
+    const sgi_rows *rows;
+    sgi_shape shape;
     size_t lanes, blocks, pixels, padded; /* padded: blocks * lanes */
     const float *z, *residual, *a, *b, *a_scale, *offset;
     float *y, *pooled, *dt, *dz;
@@ -96,13 +96,13 @@ static void forward_row(const pass *p, size_t n, size_t block, const float *scal
                         const float *shift)
 {
     lane_array z, r, y, sum;
-    sg_row_forward row = {.z = read_row(p, p->z, n, block, z),
-                          .residual = read_row(p, p->residual, n, block, r),
-                          .scale = scale,
-                          .shift = shift,
-                          .keep = p->op->keep ? p->op->keep[n] : 1,
-                          .y = write_row(p, p->y, n, block, y),
-                          .sum = p->pooled ? sum : NULL};
+    sgi_row_forward row = {.z = read_row(p, p->z, n, block, z),
+                           .residual = read_row(p, p->residual, n, block, r),
+                           .scale = scale,
+                           .shift = shift,
+                           .keep = p->op->keep ? p->op->keep[n] : 1,
+                           .y = write_row(p, p->y, n, block, y),
+                           .sum = p->pooled ? sum : NULL};
     p->rows->forward(&row, p->pixels, p->op->act);
     finish_row(p, p->y, n, block, row.y);
     if (p->pooled)
@@ -127,20 +127,20 @@ static void backward_row(const pass *p, size_t n, size_t block, size_t row_of_st
     /* With a norm, dt is kept where the second pass will read it. */
     float *dt_base = norm && p->dt_source == p->dz ? p->dz : p->dt;
     float *dz_base = norm ? NULL : p->dz;
-    sg_row_backward row = {.g = {.a = read_row(p, p->a, n, block, a),
-                                 .a_scale = read_lanes(p, p->a_scale, n, block, a_scale),
-                                 .b = read_row(p, p->b, n, block, b),
-                                 .offset = read_lanes(p, p->offset, n, block, offset)},
-                           .z = read_row(p, p->z, n, block, z),
-                           .y = read_row(p, p->y, n, block, y),
-                           .scale = norm ? stat(p, row_of_stats, SCALE) + at : NULL,
-                           .shift = norm ? stat(p, row_of_stats, SHIFT) + at : NULL,
-                           .mean = norm ? stat(p, row_of_stats, MEAN) + at : NULL,
-                           .keep = p->op->keep ? p->op->keep[n] : 1,
-                           .dt = write_row(p, dt_base, n, block, dt),
-                           .dz = write_row(p, dz_base, n, block, dz),
-                           .sum = sum,
-                           .dot = dot};
+    sgi_row_backward row = {.g = {.a = read_row(p, p->a, n, block, a),
+                                  .a_scale = read_lanes(p, p->a_scale, n, block, a_scale),
+                                  .b = read_row(p, p->b, n, block, b),
+                                  .offset = read_lanes(p, p->offset, n, block, offset)},
+                            .z = read_row(p, p->z, n, block, z),
+                            .y = read_row(p, p->y, n, block, y),
+                            .scale = norm ? stat(p, row_of_stats, SCALE) + at : NULL,
+                            .shift = norm ? stat(p, row_of_stats, SHIFT) + at : NULL,
+                            .mean = norm ? stat(p, row_of_stats, MEAN) + at : NULL,
+                            .keep = p->op->keep ? p->op->keep[n] : 1,
+                            .dt = write_row(p, dt_base, n, block, dt),
+                            .dz = write_row(p, dz_base, n, block, dz),
+                            .sum = sum,
+                            .dot = dot};
     p->rows->backward(&row, p->pixels, p->op->act);
     finish_row(p, dt_base, n, block, row.dt);
     finish_row(p, dz_base, n, block, row.dz);
@@ -150,14 +150,14 @@ static void apply_row(const pass *p, size_t n, size_t block, const float *mean, 
                       const float *k2, const float *k3)
 {
     lane_array dt, z, dz;
-    sg_row_apply row = {.dt = read_row(p, p->dt_source, n, block, dt),
-                        .z = read_row(p, p->z, n, block, z),
-                        .mean = mean,
-                        .k1 = k1,
-                        .k2 = k2,
-                        .k3 = k3,
-                        .keep = p->op->keep[n],
-                        .dz = write_row(p, p->dz, n, block, dz)};
+    sgi_row_apply row = {.dt = read_row(p, p->dt_source, n, block, dt),
+                         .z = read_row(p, p->z, n, block, z),
+                         .mean = mean,
+                         .k1 = k1,
+                         .k2 = k2,
+                         .k3 = k3,
+                         .keep = p->op->keep[n],
+                         .dz = write_row(p, p->dz, n, block, dz)};
     p->rows->apply(&row, p->pixels);
     finish_row(p, p->dz, n, block, row.dz);
 }
@@ -362,10 +362,10 @@ static void combine_unit(void *context, size_t unit, int worker)
     (void)worker;
     lane_array a, b, a_scale, offset, out;
     size_t n = unit / p->blocks, block = unit % p->blocks;
-    sg_row_gradient g = {.a = read_row(p, p->a, n, block, a),
-                         .a_scale = read_lanes(p, p->a_scale, n, block, a_scale),
-                         .b = read_row(p, p->b, n, block, b),
-                         .offset = read_lanes(p, p->offset, n, block, offset)};
+    sgi_row_gradient g = {.a = read_row(p, p->a, n, block, a),
+                          .a_scale = read_lanes(p, p->a_scale, n, block, a_scale),
+                          .b = read_row(p, p->b, n, block, b),
+                          .offset = read_lanes(p, p->offset, n, block, offset)};
     float *row = write_row(p, p->dz, n, block, out);
     p->rows->combine(&g, p->pixels, row);
     finish_row(p, p->dz, n, block, row);
@@ -373,27 +373,27 @@ static void combine_unit(void *context, size_t unit, int worker)
 
 /* ---- Steps -------------------------------------------------------------------------------- */
 
-static void set_shape(pass *p, sg_shape shape)
+static void set_shape(pass *p, sgi_shape shape)
 {
     p->shape = shape;
     p->lanes = (size_t)p->rows->lanes;
-    p->blocks = sg_blocks_of(shape, p->rows->lanes);
-    p->pixels = sg_pixels(shape);
+    p->blocks = sgi_blocks_of(shape, p->rows->lanes);
+    p->pixels = sgi_pixels(shape);
     p->padded = p->blocks * p->lanes;
 }
 
-static pass open_pass(sg_net *graph, const sg_step *step)
+static pass open_pass(sg_net *graph, const sgi_step *step)
 {
-    const sg_op *op = &graph->ops[step->op];
+    const sgi_net_op *op = &graph->ops[step->op];
     pass p = {.op = op, .rows = graph->rows};
     set_shape(&p, op->out);
-    p.stats = sg_at(graph, op->stats);
+    p.stats = sgi_at(graph, op->stats);
     if (op->norm) {
-        p.gamma = sg_value_of(graph, op->norm->weight);
-        p.beta = sg_value_of(graph, op->norm->bias);
+        p.gamma = sgi_value_of(graph, op->norm->weight);
+        p.beta = sgi_value_of(graph, op->norm->bias);
         if (graph->gradients) {
-            p.dgamma = sg_gradient_of(graph, op->norm->weight);
-            p.dbeta = sg_gradient_of(graph, op->norm->bias);
+            p.dgamma = sgi_gradient_of(graph, op->norm->weight);
+            p.dbeta = sgi_gradient_of(graph, op->norm->bias);
         }
         if (op->norm->running != SG_NONE) {
             p.running_mean = graph->running_values + graph->running[op->norm->running].offset;
@@ -403,68 +403,68 @@ static pass open_pass(sg_net *graph, const sg_step *step)
     return p;
 }
 
-static void draw_keep(const sg_net *graph, const sg_op *op, int index)
+static void draw_keep(const sg_net *graph, const sgi_net_op *op, int index)
 {
     for (int n = 0; n < op->out.n; n++) {
         op->keep[n] = 1;
-        if (op->drop > 0 && sg_is_dropping(graph)) {
+        if (op->drop > 0 && sgi_is_dropping(graph)) {
             uint64_t counter = graph->step * (uint64_t)op->out.n + (uint64_t)n;
-            double u = sg_random_uniform(graph->config.seed, sg_stream_of(index), counter);
+            double u = sgi_random_uniform(graph->config.seed, sgi_stream_of(index), counter);
             op->keep[n] = u < op->drop ? 0 : (float)(1 / (1 - op->drop));
         }
     }
 }
 
-sg_status sg_epilogue_forward(sg_net *graph, const sg_step *step)
+sg_status sgi_epilogue_forward(sg_net *graph, const sgi_step *step)
 {
     pass p = open_pass(graph, step);
     draw_keep(graph, p.op, step->op);
-    p.z = sg_at(graph, p.op->x);
-    p.residual = sg_at(graph, p.op->residual);
-    p.y = sg_at(graph, p.op->y);
-    p.pooled = sg_at(graph, p.op->pooled);
+    p.z = sgi_at(graph, p.op->x);
+    p.residual = sgi_at(graph, p.op->residual);
+    p.y = sgi_at(graph, p.op->y);
+    p.pooled = sgi_at(graph, p.op->pooled);
     p.batch_statistics = graph->mode == SG_MODE_TRAIN;
     p.update_running = graph->mode == SG_MODE_TRAIN && !graph->no_update;
     if (!p.op->norm)
-        sg_dnn_run(graph->dnn, (size_t)p.shape.n * p.blocks, bare_forward, &p);
+        sgi_dnn_run(graph->dnn, (size_t)p.shape.n * p.blocks, bare_forward, &p);
     else if (p.op->norm->norm.kind == SG_NORM_BATCH)
-        sg_dnn_run(graph->dnn, p.blocks, batch_forward, &p);
+        sgi_dnn_run(graph->dnn, p.blocks, batch_forward, &p);
     else
-        sg_dnn_run(graph->dnn, (size_t)p.shape.n, group_forward, &p);
+        sgi_dnn_run(graph->dnn, (size_t)p.shape.n, group_forward, &p);
     return SG_OK;
 }
 
-void sg_finish_conv(sg_net *graph, const sg_op *op)
+void sgi_finish_conv(sg_net *graph, const sgi_net_op *op)
 {
     pass p = {.op = op, .rows = graph->rows};
     set_shape(&p, op->out);
-    p.residual = sg_at(graph, op->residual);
-    p.z = p.y = sg_at(graph, op->y);
-    sg_dnn_run(graph->dnn, (size_t)p.shape.n * p.blocks, bare_forward, &p);
+    p.residual = sgi_at(graph, op->residual);
+    p.z = p.y = sgi_at(graph, op->y);
+    sgi_dnn_run(graph->dnn, (size_t)p.shape.n * p.blocks, bare_forward, &p);
 }
 
-static void open_gradient(pass *p, const sg_net *graph, const sg_step *step)
+static void open_gradient(pass *p, const sg_net *graph, const sgi_step *step)
 {
-    p->a = sg_at(graph, step->g.a);
-    p->b = sg_at(graph, step->g.b);
-    p->a_scale = sg_at(graph, step->g.a_scale);
-    p->offset = sg_at(graph, step->g.offset);
-    p->dt = sg_at(graph, step->dt);
-    p->dz = sg_at(graph, step->dx);
+    p->a = sgi_at(graph, step->g.a);
+    p->b = sgi_at(graph, step->g.b);
+    p->a_scale = sgi_at(graph, step->g.a_scale);
+    p->offset = sgi_at(graph, step->g.offset);
+    p->dt = sgi_at(graph, step->dt);
+    p->dz = sgi_at(graph, step->dx);
 }
 
-sg_status sg_epilogue_backward(sg_net *graph, const sg_step *step)
+sg_status sgi_epilogue_backward(sg_net *graph, const sgi_step *step)
 {
     pass p = open_pass(graph, step);
-    const sg_op *op = p.op;
+    const sgi_net_op *op = p.op;
     open_gradient(&p, graph, step);
     /* A convolution's fused activation comes here too; its x is not z. */
     if (op->norm || op->act == SG_ACT_SILU)
-        p.z = sg_at(graph, op->x);
+        p.z = sgi_at(graph, op->x);
     if (op->act != SG_ACT_NONE && op->act != SG_ACT_SILU)
-        p.y = sg_at(graph, op->y);
+        p.y = sgi_at(graph, op->y);
     if (!op->norm) {
-        sg_dnn_run(graph->dnn, (size_t)p.shape.n * p.blocks, bare_backward, &p);
+        sgi_dnn_run(graph->dnn, (size_t)p.shape.n * p.blocks, bare_backward, &p);
         return SG_OK;
     }
     /* Where nothing changes it, what arrived is dt; otherwise it is kept in dt's place or in dz's.
@@ -473,32 +473,32 @@ sg_status sg_epilogue_backward(sg_net *graph, const sg_step *step)
     p.dt_source = as_it_is ? p.a : p.dt ? p.dt : p.dz;
     if (as_it_is && p.a == p.dz)
         p.dt_source = p.dz;
-    p.sums = (double *)sg_at(graph, step->sums);
+    p.sums = (double *)sgi_at(graph, step->sums);
     if (op->norm->norm.kind == SG_NORM_BATCH) {
-        sg_dnn_run(graph->dnn, p.blocks, batch_backward, &p);
+        sgi_dnn_run(graph->dnn, p.blocks, batch_backward, &p);
     } else {
-        sg_dnn_run(graph->dnn, (size_t)p.shape.n, group_backward, &p);
+        sgi_dnn_run(graph->dnn, (size_t)p.shape.n, group_backward, &p);
         group_parameters(&p);
     }
     return SG_OK;
 }
 
-sg_status sg_combine_step(sg_net *graph, const sg_step *step)
+sg_status sgi_combine_step(sg_net *graph, const sgi_step *step)
 {
     pass p = {.op = &graph->ops[step->op], .rows = graph->rows};
     set_shape(&p, step->shape);
     open_gradient(&p, graph, step);
-    sg_dnn_run(graph->dnn, (size_t)p.shape.n * p.blocks, combine_unit, &p);
+    sgi_dnn_run(graph->dnn, (size_t)p.shape.n * p.blocks, combine_unit, &p);
     return SG_OK;
 }
 
-sg_status sg_scale_forward(sg_net *graph, const sg_step *step)
+sg_status sgi_scale_forward(sg_net *graph, const sgi_step *step)
 {
     pass p = open_pass(graph, step);
-    p.a = sg_at(graph, p.op->x);
-    p.a_scale = sg_at(graph, p.op->scale);
-    p.dz = sg_at(graph, p.op->y);
-    sg_dnn_run(graph->dnn, (size_t)p.shape.n * p.blocks, combine_unit, &p);
+    p.a = sgi_at(graph, p.op->x);
+    p.a_scale = sgi_at(graph, p.op->scale);
+    p.dz = sgi_at(graph, p.op->y);
+    sgi_dnn_run(graph->dnn, (size_t)p.shape.n * p.blocks, combine_unit, &p);
     return SG_OK;
 }
 
@@ -522,19 +522,20 @@ static void reduce_unit(void *context, size_t unit, int worker)
         r->out[n * (size_t)p->shape.c + block * p->lanes + i] = r->factor * sum[i];
 }
 
-sg_status sg_scale_backward(sg_net *graph, const sg_step *step)
+sg_status sgi_scale_backward(sg_net *graph, const sgi_step *step)
 {
     pass p = open_pass(graph, step);
-    reduction r = {&p, sg_at(graph, step->g.a), sg_at(graph, p.op->x), sg_at(graph, step->dx), 1};
-    sg_dnn_run(graph->dnn, (size_t)p.shape.n * p.blocks, reduce_unit, &r);
+    reduction r = {&p, sgi_at(graph, step->g.a), sgi_at(graph, p.op->x), sgi_at(graph, step->dx),
+                   1};
+    sgi_dnn_run(graph->dnn, (size_t)p.shape.n * p.blocks, reduce_unit, &r);
     return SG_OK;
 }
 
-sg_status sg_global_forward(sg_net *graph, const sg_step *step)
+sg_status sgi_global_forward(sg_net *graph, const sgi_step *step)
 {
     pass p = open_pass(graph, step);
     set_shape(&p, p.op->in);
-    reduction r = {&p, sg_at(graph, p.op->x), NULL, sg_at(graph, p.op->y), 1 / (float)p.pixels};
-    sg_dnn_run(graph->dnn, (size_t)p.shape.n * p.blocks, reduce_unit, &r);
+    reduction r = {&p, sgi_at(graph, p.op->x), NULL, sgi_at(graph, p.op->y), 1 / (float)p.pixels};
+    sgi_dnn_run(graph->dnn, (size_t)p.shape.n * p.blocks, reduce_unit, &r);
     return SG_OK;
 }

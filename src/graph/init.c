@@ -56,7 +56,7 @@ static sg_act feeding(const sg_net *graph, sg_net_node node)
 }
 
 /* Fan in and fan out as PyTorch counts them: fan out is not divided by the groups. */
-static double fan(const sg_param *weight, bool in)
+static double fan(const sgi_param *weight, bool in)
 {
     double window = weight->rank == 4 ? (double)weight->shape[2] * weight->shape[3] : 1;
     return window * weight->shape[in ? 1 : 0];
@@ -78,8 +78,8 @@ static void fill_unit(void *context, size_t unit, int worker)
     const filling *f = context;
     (void)worker;
     for (size_t i = unit * UNIT; i < (unit + 1) * UNIT && i < f->count; i++) {
-        double u = f->normal ? sg_random_normal(f->seed, f->stream, i)
-                             : 2 * sg_random_uniform(f->seed, f->stream, i) - 1;
+        double u = f->normal ? sgi_random_normal(f->seed, f->stream, i)
+                             : 2 * sgi_random_uniform(f->seed, f->stream, i) - 1;
         f->values[i] = (float)(f->scale * u);
     }
 }
@@ -87,8 +87,8 @@ static void fill_unit(void *context, size_t unit, int worker)
 static void fill_random(const sg_net *graph, int param, uint64_t seed, double scale, bool normal)
 {
     size_t count = graph->params[param].count;
-    filling f = {sg_value_of(graph, param), count, seed, (uint64_t)param, scale, normal};
-    sg_dnn_run(graph->dnn, (count + UNIT - 1) / UNIT, fill_unit, &f);
+    filling f = {sgi_value_of(graph, param), count, seed, (uint64_t)param, scale, normal};
+    sgi_dnn_run(graph->dnn, (count + UNIT - 1) / UNIT, fill_unit, &f);
 }
 
 static void fill_normal(const sg_net *graph, int param, uint64_t seed, double std)
@@ -107,10 +107,10 @@ static void fill(float *values, size_t count, float value)
         values[i] = value;
 }
 
-static void start_default(const sg_net *graph, const sg_node_entry *e, uint64_t seed)
+static void start_default(const sg_net *graph, const sgi_node_entry *e, uint64_t seed)
 {
-    const sg_param *weight = &graph->params[e->weight];
-    sg_start start = sg_model_start(graph->model);
+    const sgi_param *weight = &graph->params[e->weight];
+    sgi_start start = sgi_model_start(graph->model);
     double bound = 1 / sqrt(fan(weight, true));
     if (weight->rank == 4 && start != SG_START_PYTORCH) {
         fill_normal(graph, e->weight, seed, sqrt(2 / fan(weight, false)));
@@ -125,12 +125,12 @@ static void start_default(const sg_net *graph, const sg_node_entry *e, uint64_t 
 
 static void start_layer(const sg_net *graph, sg_net_node node, const sg_init_config *config)
 {
-    const sg_node_entry *e = &graph->nodes[node];
-    const sg_param *weight = &graph->params[e->weight];
+    const sgi_node_entry *e = &graph->nodes[node];
+    const sgi_param *weight = &graph->params[e->weight];
     if (e->bias != SG_NONE)
-        fill(sg_value_of(graph, e->bias), graph->params[e->bias].count, 0);
+        fill(sgi_value_of(graph, e->bias), graph->params[e->bias].count, 0);
     if (e->kind == SG_NODE_NORM) {
-        fill(sg_value_of(graph, e->weight), weight->count, 1);
+        fill(sgi_value_of(graph, e->weight), weight->count, 1);
     } else if (config->kind == SG_INIT_DEFAULT) {
         start_default(graph, e, config->seed);
     } else {
@@ -145,12 +145,12 @@ sg_status sg_net_init(sg_net *graph, const sg_init_config *config)
     if (!graph->compiled)
         return SG_ERROR_ORDER;
     if (!config || config->kind > SG_INIT_FAN_OUT || !(config->gain >= 0) || isinf(config->gain))
-        return sg_net_fail(graph, SG_ERROR_ARGUMENT, "no such start, or a gain below 0");
+        return sgi_net_fail(graph, SG_ERROR_ARGUMENT, "no such start, or a gain below 0");
     for (sg_net_node node = 0; node < graph->node_count; node++)
         if (graph->nodes[node].weight != SG_NONE)
             start_layer(graph, node, config);
     for (int i = 0; i < graph->running_count; i++) {
-        const sg_running *r = &graph->running[i];
+        const sgi_running *r = &graph->running[i];
         fill(graph->running_values + r->offset, r->count, (float)(i % 2)); /* mean 0, variance 1 */
     }
     graph->batches = 0;
@@ -160,30 +160,30 @@ sg_status sg_net_init(sg_net *graph, const sg_init_config *config)
 /* ---- Calibration -------------------------------------------------------------------------- */
 
 /* The layer's output before anything that is fused to it. */
-static sg_status run_bare(sg_net *graph, const sg_step *step)
+static sg_status run_bare(sg_net *graph, const sgi_step *step)
 {
-    const sg_op *op = &graph->ops[step->op];
-    const sg_node_entry *e = &graph->nodes[op->weights];
+    const sgi_net_op *op = &graph->ops[step->op];
+    const sgi_node_entry *e = &graph->nodes[op->weights];
     if (!op->conv)
         return step->run(graph, step);
-    return sg_dnn_conv_forward(op->conv, sg_at(graph, op->x), sg_value_of(graph, e->weight),
-                               sg_value_of(graph, e->bias), NULL, sg_at(graph, op->y), graph->work,
-                               true);
+    return sgi_dnn_conv_forward(op->conv, sgi_at(graph, op->x), sgi_value_of(graph, e->weight),
+                                sgi_value_of(graph, e->bias), NULL, sgi_at(graph, op->y),
+                                graph->work, true);
 }
 
-static sg_status calibrate_layer(sg_net *graph, const sg_step *step)
+static sg_status calibrate_layer(sg_net *graph, const sgi_step *step)
 {
-    const sg_op *op = &graph->ops[step->op];
-    const sg_node_entry *e = &graph->nodes[op->weights];
+    const sgi_net_op *op = &graph->ops[step->op];
+    const sgi_node_entry *e = &graph->nodes[op->weights];
     sg_status status = run_bare(graph, step);
     if (status != SG_OK)
         return status;
-    sg_moments moments = sg_op_moments(graph, op);
+    sg_moments moments = sgi_op_moments(graph, op);
     double std = sg_moments_std(&moments);
     if (!isfinite(std) || std <= 0)
-        return sg_net_fail(graph, SG_ERROR_ARGUMENT, "%s: its output has the spread %g", e->name,
-                           std);
-    float *weight = sg_value_of(graph, e->weight);
+        return sgi_net_fail(graph, SG_ERROR_ARGUMENT, "%s: its output has the spread %g", e->name,
+                            std);
+    float *weight = sgi_value_of(graph, e->weight);
     for (size_t i = 0; i < graph->params[e->weight].count; i++)
         weight[i] = (float)((double)weight[i] / std);
     return SG_OK;
@@ -194,17 +194,17 @@ sg_status sg_net_calibrate(sg_net *graph, const float *images)
     if (!graph->compiled)
         return SG_ERROR_ORDER;
     if (!images)
-        return sg_net_fail(graph, SG_ERROR_ARGUMENT, "no images");
-    float *to = sg_at(graph, graph->images_buffer);
-    for (size_t i = 0; i < sg_shape_floats(graph->nodes[0].shape, 1); i++)
+        return sgi_net_fail(graph, SG_ERROR_ARGUMENT, "no images");
+    float *to = sgi_at(graph, graph->images_buffer);
+    for (size_t i = 0; i < sgi_shape_floats(graph->nodes[0].shape, 1); i++)
         to[i] = images[i];
     sg_status status = SG_OK;
-    sg_dnn_before before = sg_dnn_enter(graph->dnn);
+    sgi_dnn_before before = sgi_dnn_enter(graph->dnn);
     graph->mode = SG_MODE_TRAIN;
     graph->no_drop = graph->no_update = true;
     for (int i = 0; i < graph->forward_count && status == SG_OK; i++) {
-        const sg_step *step = &graph->forward[i];
-        const sg_op *op = &graph->ops[step->op];
+        const sgi_step *step = &graph->forward[i];
+        const sgi_net_op *op = &graph->ops[step->op];
         if (op->weights != SG_NO_NODE && !op->norm)
             status = calibrate_layer(graph, step);
         if (status == SG_OK)
@@ -212,6 +212,6 @@ sg_status sg_net_calibrate(sg_net *graph, const float *images)
     }
     graph->no_drop = graph->no_update = false;
     graph->ran = false;
-    sg_dnn_leave(before);
+    sgi_dnn_leave(before);
     return status;
 }

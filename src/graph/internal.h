@@ -21,18 +21,18 @@
 #include "graph/rows.h"
 #include "stablegrad/graph.h"
 
-typedef enum sg_layout {
+typedef enum sgi_layout {
     SG_LAYOUT_PLAIN,   /* (N, C, H, W) */
     SG_LAYOUT_BLOCKED, /* (N, C/lanes, H, W, lanes), the last block padded with zeros */
     SG_LAYOUT_VECTOR   /* (N, C) */
-} sg_layout;
+} sgi_layout;
 
-typedef struct sg_shape {
+typedef struct sgi_shape {
     int n, c, h, w;
-    sg_layout layout;
-} sg_shape;
+    sgi_layout layout;
+} sgi_shape;
 
-typedef enum sg_node_kind {
+typedef enum sgi_node_kind {
     SG_NODE_INPUT,
     SG_NODE_CONV,
     SG_NODE_LINEAR,
@@ -46,67 +46,67 @@ typedef enum sg_node_kind {
     SG_NODE_FLATTEN,
     SG_NODE_SCALE,
     SG_NODE_DROPOUT
-} sg_node_kind;
+} sgi_node_kind;
 
 enum { SG_NONE = -1 };
 
 /* dL/d(node) = a * a_scale + b + offset, in buffers; SG_NONE where a term is missing. */
-typedef struct sg_gradient {
+typedef struct sgi_gradient {
     int a, a_scale, b, offset;
-} sg_gradient;
+} sgi_gradient;
 
-typedef struct sg_node_entry {
-    sg_node_kind kind;
+typedef struct sgi_node_entry {
+    sgi_node_kind kind;
     char *name;
     sg_net_node in[2]; /* SG_NO_NODE where there is none */
     int uses;          /* how often other nodes read it */
     sg_net_node user;  /* the last that does */
-    sg_shape shape;
+    sgi_shape shape;
     sg_conv_options conv; /* kernel, stride and pad are those of poolings too */
     sg_norm_options norm;
     sg_act act;
     double p;
     int weight, bias, running; /* parameters, and the first of two buffers; or SG_NONE */
     /* Set by compile: */
-    int chain;            /* or SG_NONE */
-    int value;            /* buffer, or SG_NONE when no pass writes this tensor */
-    bool needs_gradient;  /* something below it has parameters */
-    sg_gradient gradient; /* while the backward list is made */
-} sg_node_entry;
+    int chain;             /* or SG_NONE */
+    int value;             /* buffer, or SG_NONE when no pass writes this tensor */
+    bool needs_gradient;   /* something below it has parameters */
+    sgi_gradient gradient; /* while the backward list is made */
+} sgi_node_entry;
 
 /* y = act(drop_path(norm(z)) + residual), any part of which may be missing. */
-typedef struct sg_chain {
+typedef struct sgi_net_chain {
     sg_net_node z, norm, drop, add, act, tail, residual;
     bool fused; /* into the convolution that makes z */
-} sg_chain;
+} sgi_net_chain;
 
-typedef struct sg_param {
+typedef struct sgi_param {
     char *name;
     sg_net_node node;
     int shape[4], rank;
     size_t count, offset; /* in the flat arrays */
     int layer;
     sg_role role;
-} sg_param;
+} sgi_param;
 
-typedef struct sg_running {
+typedef struct sgi_running {
     char *name;
     size_t count, offset;
-} sg_running;
+} sgi_running;
 
-typedef struct sg_buffer {
+typedef struct sgi_buffer {
     size_t bytes, offset;
     int first, last; /* steps; last < first: never used */
     int holders;     /* gradients that refer to it, while the backward list is made */
     bool pinned;     /* alive for ever: images, logits, dL/dlogits */
-} sg_buffer;
+} sgi_buffer;
 
-typedef struct sg_op sg_op;
-typedef void sg_weights_function(sg_net *graph, const sg_op *op, const float *dz);
+typedef struct sgi_net_op sgi_net_op;
+typedef void sgi_weights_function(sg_net *graph, const sgi_net_op *op, const float *dz);
 
-struct sg_op {
+struct sgi_net_op {
     sg_net_node node; /* whose tensor it writes */
-    sg_shape in, out;
+    sgi_shape in, out;
     int x, y; /* buffers */
     sg_net_node x_node;
     int residual; /* buffer, or SG_NONE */
@@ -116,53 +116,53 @@ struct sg_op {
     int stats;  /* norms: scale, shift, mean, 1/std for each channel (and image) */
     int memory; /* max pooling: which; dropout: the mask */
     sg_act act;
-    const sg_node_entry *norm; /* or NULL */
-    sg_net_node weights;       /* the node that owns weight and bias; or SG_NO_NODE */
-    double drop;               /* probability of stochastic depth or dropout */
-    float *keep;               /* (N), 1 without stochastic depth; owned */
-    sg_dnn_conv *conv;
-    sg_weights_function *own_weights; /* its weight gradient where oneDNN is slow; or NULL */
+    const sgi_node_entry *norm; /* or NULL */
+    sg_net_node weights;        /* the node that owns weight and bias; or SG_NO_NODE */
+    double drop;                /* probability of stochastic depth or dropout */
+    float *keep;                /* (N), 1 without stochastic depth; owned */
+    sgi_dnn_conv *conv;
+    sgi_weights_function *own_weights; /* its weight gradient where oneDNN is slow; or NULL */
     bool finish; /* residual and activation by a pass of ours over y, the kernel taking neither */
-    sg_dnn_pool *pool;
+    sgi_dnn_pool *pool;
     sg_moments moments; /* of y, by sg_net_observe */
     double between;     /* the deviation of the images' means, likewise */
 };
 
-typedef struct sg_step sg_step;
-typedef sg_status sg_step_function(sg_net *graph, const sg_step *step);
+typedef struct sgi_step sgi_step;
+typedef sg_status sgi_step_function(sg_net *graph, const sgi_step *step);
 
-struct sg_step {
-    sg_step_function *run;
+struct sgi_step {
+    sgi_step_function *run;
     int op;
-    sg_gradient g;  /* that arrives */
-    int dt, dx;     /* buffers that are written: for the residual, for x */
-    int sums;       /* group norms: sums for each image */
-    sg_shape shape; /* sg_combine_step: of the tensor */
+    sgi_gradient g;  /* that arrives */
+    int dt, dx;      /* buffers that are written: for the residual, for x */
+    int sums;        /* group norms: sums for each image */
+    sgi_shape shape; /* sgi_combine_step: of the tensor */
 };
 
 struct sg_net {
     sg_allocator allocator;
     sg_net_config config;
-    sg_dnn *dnn;
-    const sg_rows *rows;
+    sgi_dnn *dnn;
+    const sgi_rows *rows;
     char message[256];
     sg_status failure;
 
-    sg_node_entry *nodes;
+    sgi_node_entry *nodes;
     int node_count, node_capacity;
-    sg_chain *chains;
+    sgi_net_chain *chains;
     int chain_count;
-    sg_param *params;
+    sgi_param *params;
     int param_count, param_capacity;
-    sg_running *running;
+    sgi_running *running;
     int running_count, running_capacity;
     int layer_count;
 
-    sg_op *ops;
+    sgi_net_op *ops;
     int op_count, op_capacity;
-    sg_step *forward, *backward;
+    sgi_step *forward, *backward;
     int forward_count, forward_capacity, backward_count, backward_capacity;
-    sg_buffer *buffers;
+    sgi_buffer *buffers;
     int buffer_count, buffer_capacity;
 
     sg_net_node logits;
@@ -186,100 +186,101 @@ struct sg_net {
 };
 
 /* Records the first failure and its message; returns `status`. */
-sg_status sg_net_fail(sg_net *graph, sg_status status, const char *format, ...)
+sg_status sgi_net_fail(sg_net *graph, sg_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Makes room for one more element; the array may move. */
-SG_CHECKED sg_status sg_grow(const sg_allocator *allocator, void **array, int count, int *capacity,
-                             size_t size);
+SG_CHECKED sg_status sgi_grow(const sg_allocator *allocator, void **array, int count, int *capacity,
+                              size_t size);
 
 /* ---- Shapes ------------------------------------------------------------------------------- */
 
-static inline size_t sg_pixels(sg_shape s)
+static inline size_t sgi_pixels(sgi_shape s)
 {
     return (size_t)s.h * (size_t)s.w;
 }
 
 /* Channel blocks of a tensor, in rows of `lanes`. */
-static inline size_t sg_blocks_of(sg_shape s, int lanes)
+static inline size_t sgi_blocks_of(sgi_shape s, int lanes)
 {
     return ((size_t)s.c + (size_t)lanes - 1) / (size_t)lanes;
 }
 
 /* Floats that a tensor takes. */
-static inline size_t sg_shape_floats(sg_shape s, int lanes)
+static inline size_t sgi_shape_floats(sgi_shape s, int lanes)
 {
     size_t channels =
-        s.layout == SG_LAYOUT_BLOCKED ? sg_blocks_of(s, lanes) * (size_t)lanes : (size_t)s.c;
-    return (size_t)s.n * channels * sg_pixels(s);
+        s.layout == SG_LAYOUT_BLOCKED ? sgi_blocks_of(s, lanes) * (size_t)lanes : (size_t)s.c;
+    return (size_t)s.n * channels * sgi_pixels(s);
 }
 
 /* ---- Compile ------------------------------------------------------------------------------ */
 
-SG_CHECKED sg_status sg_find_chains(sg_net *graph);
-SG_CHECKED sg_status sg_lower(sg_net *graph);
-SG_CHECKED sg_status sg_reverse(sg_net *graph);
+SG_CHECKED sg_status sgi_find_chains(sg_net *graph);
+SG_CHECKED sg_status sgi_lower(sg_net *graph);
+SG_CHECKED sg_status sgi_reverse(sg_net *graph);
 /* Gives every buffer its offset and sets arena_bytes. */
-SG_CHECKED sg_status sg_plan(sg_net *graph);
+SG_CHECKED sg_status sgi_plan(sg_net *graph);
 
 /* A new buffer, or SG_NONE when memory is out. */
-int sg_add_buffer(sg_net *graph, size_t floats);
+int sgi_add_buffer(sg_net *graph, size_t floats);
 /* Step `time` touches the buffer; SG_NONE is allowed. */
-void sg_touch(sg_net *graph, int buffer, int time);
-SG_CHECKED sg_status sg_add_step(sg_net *graph, bool backward, const sg_step *step);
+void sgi_touch(sg_net *graph, int buffer, int time);
+SG_CHECKED sg_status sgi_add_step(sg_net *graph, bool backward, const sgi_step *step);
 
 /* ---- Steps -------------------------------------------------------------------------------- */
 
-sg_step_function sg_conv_forward, sg_conv_backward, sg_linear_forward, sg_linear_backward,
-    sg_pool_forward, sg_pool_backward, sg_global_forward, sg_global_backward, sg_flatten_forward,
-    sg_flatten_backward, sg_scale_forward, sg_scale_backward, sg_dropout_forward,
-    sg_dropout_backward, sg_epilogue_forward, sg_epilogue_backward, sg_combine_step;
+sgi_step_function sgi_conv_forward, sgi_conv_backward, sgi_linear_forward, sgi_linear_backward,
+    sgi_pool_forward, sgi_pool_backward, sgi_global_forward, sgi_global_backward,
+    sgi_flatten_forward, sgi_flatten_backward, sgi_scale_forward, sgi_scale_backward,
+    sgi_dropout_forward, sgi_dropout_backward, sgi_epilogue_forward, sgi_epilogue_backward,
+    sgi_combine_step;
 
 /* The gradient of a depthwise convolution's weight, and of its bias when it has one; and of the
  * weight of a convolution without bias and padded channels. */
-sg_weights_function sg_depthwise_weights, sg_small_weights;
+sgi_weights_function sgi_depthwise_weights, sgi_small_weights;
 enum { SG_SMALL_SUM = 128 }; /* products in an element of the second; more are oneDNN's */
 
 /* y = act(y + residual) for a convolution whose kernel leaves that to us. */
-void sg_finish_conv(sg_net *graph, const sg_op *op);
+void sgi_finish_conv(sg_net *graph, const sgi_net_op *op);
 
 /* The address of a buffer; NULL for SG_NONE. */
-static inline float *sg_at(const sg_net *graph, int buffer)
+static inline float *sgi_at(const sg_net *graph, int buffer)
 {
     return buffer == SG_NONE ? NULL : (float *)(graph->arena + graph->buffers[buffer].offset);
 }
 
 /* Value and gradient of parameter `param`; NULL for SG_NONE. */
-static inline float *sg_value_of(const sg_net *graph, int param)
+static inline float *sgi_value_of(const sg_net *graph, int param)
 {
     return param == SG_NONE ? NULL : graph->values + graph->params[param].offset;
 }
 
-static inline float *sg_gradient_of(const sg_net *graph, int param)
+static inline float *sgi_gradient_of(const sg_net *graph, int param)
 {
     return param == SG_NONE ? NULL : graph->gradients + graph->params[param].offset;
 }
 
 /* Whether dropout and stochastic depth are on in this pass. */
-static inline bool sg_is_dropping(const sg_net *graph)
+static inline bool sgi_is_dropping(const sg_net *graph)
 {
     return graph->mode == SG_MODE_TRAIN && !graph->no_drop;
 }
 
 /* Moments of what an op has written, its padding left out. */
-sg_moments sg_op_moments(const sg_net *graph, const sg_op *op);
+sg_moments sgi_op_moments(const sg_net *graph, const sgi_net_op *op);
 
 /* How the layers of a model start under SG_INIT_DEFAULT. */
-typedef enum sg_start {
+typedef enum sgi_start {
     SG_START_PYTORCH,     /* PyTorch's own: uniform, 1 / sqrt(fan in), biases too */
     SG_START_RESNET,      /* convolutions: fan out, gain sqrt 2 */
     SG_START_EFFICIENTNET /* and linear layers uniform, 1 / sqrt(fan out), no biases */
-} sg_start;
+} sgi_start;
 
-sg_start sg_model_start(int model);
+sgi_start sgi_model_start(int model);
 
 /* The random stream of an op's choices. */
-static inline uint64_t sg_stream_of(int op)
+static inline uint64_t sgi_stream_of(int op)
 {
     return (uint64_t)1 << 40 | (uint64_t)op;
 }

@@ -44,13 +44,13 @@ sg_status sg_net_loss(sg_net *graph, const int *labels, int count, double smooth
         return SG_ERROR_ORDER;
     int classes = sg_net_classes(graph), batch = graph->config.batch;
     if (!labels || !result || count < 1 || count > batch || !(smoothing >= 0 && smoothing < 1))
-        return sg_net_fail(graph, SG_ERROR_ARGUMENT, "count or smoothing is out of range");
+        return sgi_net_fail(graph, SG_ERROR_ARGUMENT, "count or smoothing is out of range");
     const float *x = sg_net_logits(graph);
     float *signal = sg_net_signal(graph);
     for (int n = 0; n < count; n++)
         if (labels[n] < 0 || labels[n] >= classes)
-            return sg_net_fail(graph, SG_ERROR_ARGUMENT, "label %d of %d classes", labels[n],
-                               classes);
+            return sgi_net_fail(graph, SG_ERROR_ARGUMENT, "label %d of %d classes", labels[n],
+                                classes);
     *result = (sg_loss_result){0};
     for (int n = 0; n < count; n++) {
         image_loss one = one_image(x + (size_t)n * (size_t)classes, classes, labels[n], smoothing,

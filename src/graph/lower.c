@@ -3,23 +3,23 @@
 
 #include "graph/internal.h"
 
-int sg_add_buffer(sg_net *graph, size_t floats)
+int sgi_add_buffer(sg_net *graph, size_t floats)
 {
-    if (sg_grow(&graph->allocator, (void **)&graph->buffers, graph->buffer_count,
-                &graph->buffer_capacity, sizeof *graph->buffers) != SG_OK) {
-        sg_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
+    if (sgi_grow(&graph->allocator, (void **)&graph->buffers, graph->buffer_count,
+                 &graph->buffer_capacity, sizeof *graph->buffers) != SG_OK) {
+        sgi_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
         return SG_NONE;
     }
     size_t bytes = (floats * sizeof(float) + SG_ALIGNMENT - 1) / SG_ALIGNMENT * SG_ALIGNMENT;
-    graph->buffers[graph->buffer_count] = (sg_buffer){.bytes = bytes, .first = 1, .last = 0};
+    graph->buffers[graph->buffer_count] = (sgi_buffer){.bytes = bytes, .first = 1, .last = 0};
     return graph->buffer_count++;
 }
 
-void sg_touch(sg_net *graph, int buffer, int time)
+void sgi_touch(sg_net *graph, int buffer, int time)
 {
     if (buffer == SG_NONE)
         return;
-    sg_buffer *b = &graph->buffers[buffer];
+    sgi_buffer *b = &graph->buffers[buffer];
     if (b->last < b->first)
         b->first = b->last = time;
     if (time < b->first)
@@ -28,44 +28,44 @@ void sg_touch(sg_net *graph, int buffer, int time)
         b->last = time;
 }
 
-sg_status sg_add_step(sg_net *graph, bool backward, const sg_step *step)
+sg_status sgi_add_step(sg_net *graph, bool backward, const sgi_step *step)
 {
-    sg_step **list = backward ? &graph->backward : &graph->forward;
+    sgi_step **list = backward ? &graph->backward : &graph->forward;
     int *count = backward ? &graph->backward_count : &graph->forward_count;
     int *capacity = backward ? &graph->backward_capacity : &graph->forward_capacity;
     void *array = *list;
-    sg_status status = sg_grow(&graph->allocator, &array, *count, capacity, sizeof **list);
+    sg_status status = sgi_grow(&graph->allocator, &array, *count, capacity, sizeof **list);
     *list = array;
     if (status != SG_OK)
-        return sg_net_fail(graph, status, "out of memory");
+        return sgi_net_fail(graph, status, "out of memory");
     (*list)[(*count)++] = *step;
     return SG_OK;
 }
 
 /* A new op for the tensor of `node`, with a buffer for it. NULL when memory is out. */
-static sg_op *add_op(sg_net *graph, sg_net_node node, sg_net_node x)
+static sgi_net_op *add_op(sg_net *graph, sg_net_node node, sg_net_node x)
 {
-    if (sg_grow(&graph->allocator, (void **)&graph->ops, graph->op_count, &graph->op_capacity,
-                sizeof *graph->ops) != SG_OK) {
-        sg_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
+    if (sgi_grow(&graph->allocator, (void **)&graph->ops, graph->op_count, &graph->op_capacity,
+                 sizeof *graph->ops) != SG_OK) {
+        sgi_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
         return NULL;
     }
-    sg_node_entry *e = &graph->nodes[node];
-    e->value = sg_add_buffer(graph, sg_shape_floats(e->shape, graph->rows->lanes));
-    sg_op *op = &graph->ops[graph->op_count++];
-    *op = (sg_op){.node = node,
-                  .in = graph->nodes[x].shape,
-                  .out = e->shape,
-                  .x = graph->nodes[x].value,
-                  .y = e->value,
-                  .x_node = x,
-                  .residual = SG_NONE,
-                  .residual_node = SG_NO_NODE,
-                  .scale = SG_NONE,
-                  .pooled = SG_NONE,
-                  .stats = SG_NONE,
-                  .memory = SG_NONE,
-                  .weights = SG_NO_NODE};
+    sgi_node_entry *e = &graph->nodes[node];
+    e->value = sgi_add_buffer(graph, sgi_shape_floats(e->shape, graph->rows->lanes));
+    sgi_net_op *op = &graph->ops[graph->op_count++];
+    *op = (sgi_net_op){.node = node,
+                       .in = graph->nodes[x].shape,
+                       .out = e->shape,
+                       .x = graph->nodes[x].value,
+                       .y = e->value,
+                       .x_node = x,
+                       .residual = SG_NONE,
+                       .residual_node = SG_NO_NODE,
+                       .scale = SG_NONE,
+                       .pooled = SG_NONE,
+                       .stats = SG_NONE,
+                       .memory = SG_NONE,
+                       .weights = SG_NO_NODE};
     return e->value == SG_NONE ? NULL : op;
 }
 
@@ -76,25 +76,26 @@ static void more_work(sg_net *graph, size_t bytes)
 }
 
 /* Appends the forward step of the newest op and says what it touches. */
-static sg_status emit(sg_net *graph, sg_step_function *run)
+static sg_status emit(sg_net *graph, sgi_step_function *run)
 {
     int index = graph->op_count - 1, time = graph->forward_count;
-    const sg_op *op = &graph->ops[index];
+    const sgi_net_op *op = &graph->ops[index];
     const int touched[] = {op->x,      op->y,     op->residual, op->scale,
                            op->pooled, op->stats, op->memory};
     for (size_t i = 0; i < sizeof touched / sizeof touched[0]; i++)
-        sg_touch(graph, touched[i], time);
-    sg_step step = {.run = run, .op = index};
-    return sg_add_step(graph, false, &step);
+        sgi_touch(graph, touched[i], time);
+    sgi_step step = {.run = run, .op = index};
+    return sgi_add_step(graph, false, &step);
 }
 
 /* ---- Convolutions ------------------------------------------------------------------------- */
 
-static sg_dnn_conv_shape conv_shape(const sg_net *graph, sg_net_node conv, const sg_chain *chain)
+static sgi_dnn_conv_shape conv_shape(const sg_net *graph, sg_net_node conv,
+                                     const sgi_net_chain *chain)
 {
-    const sg_node_entry *e = &graph->nodes[conv];
-    sg_shape in = graph->nodes[e->in[0]].shape;
-    return (sg_dnn_conv_shape){
+    const sgi_node_entry *e = &graph->nodes[conv];
+    sgi_shape in = graph->nodes[e->in[0]].shape;
+    return (sgi_dnn_conv_shape){
         .batch = in.n,
         .in = in.c,
         .out = e->shape.c,
@@ -116,84 +117,84 @@ static sg_dnn_conv_shape conv_shape(const sg_net *graph, sg_net_node conv, const
 }
 
 /* Whether oneDNN has no fast kernel for that pass. */
-static bool is_reference(const sg_dnn_conv *conv, int pass)
+static bool is_reference(const sgi_dnn_conv *conv, int pass)
 {
-    return strstr(sg_dnn_conv_kernel(conv, pass), "ref") != NULL;
+    return strstr(sgi_dnn_conv_kernel(conv, pass), "ref") != NULL;
 }
 
 /* Sums of few products, on whose edges and reductions oneDNN loses most of its time. */
-static bool is_small(const sg_dnn_conv_shape *s, sg_shape out)
+static bool is_small(const sgi_dnn_conv_shape *s, sgi_shape out)
 {
     int lanes = s->rows->lanes;
     return s->groups == 1 && !s->plain_input && !s->bias && !s->bf16 && s->kernel <= 3 &&
            s->in % lanes == 0 && s->out % lanes == 0 && s->batch * out.h * out.w <= SG_SMALL_SUM;
 }
 
-static bool is_depthwise(const sg_dnn_conv_shape *s)
+static bool is_depthwise(const sgi_dnn_conv_shape *s)
 {
     return s->groups > 1 && s->groups == s->in && s->in == s->out && !s->plain_input &&
            s->kernel <= SG_MAX_DEPTHWISE;
 }
 
 /* Emits a convolution; with `chain`, as the chain's last node. */
-static sg_status lower_conv(sg_net *graph, sg_net_node conv, const sg_chain *chain)
+static sg_status lower_conv(sg_net *graph, sg_net_node conv, const sgi_net_chain *chain)
 {
     sg_net_node out = chain ? chain->tail : conv;
-    sg_op *op = add_op(graph, out, graph->nodes[conv].in[0]);
+    sgi_net_op *op = add_op(graph, out, graph->nodes[conv].in[0]);
     if (!op)
         return graph->failure;
-    sg_dnn_conv_shape shape = conv_shape(graph, conv, chain);
-    sg_status status = sg_dnn_conv_create(&op->conv, graph->dnn, &shape);
+    sgi_dnn_conv_shape shape = conv_shape(graph, conv, chain);
+    sg_status status = sgi_dnn_conv_create(&op->conv, graph->dnn, &shape);
     if (status != SG_OK)
-        return sg_net_fail(graph, status, "%s: oneDNN has no such convolution",
-                           graph->nodes[conv].name);
+        return sgi_net_fail(graph, status, "%s: oneDNN has no such convolution",
+                            graph->nodes[conv].name);
     op->weights = conv;
     op->act = shape.act;
-    op->finish = (shape.add || shape.act != SG_ACT_NONE) && !sg_dnn_conv_fuses(op->conv);
+    op->finish = (shape.add || shape.act != SG_ACT_NONE) && !sgi_dnn_conv_fuses(op->conv);
     if (is_depthwise(&shape) && shape.training && is_reference(op->conv, 2))
-        op->own_weights = sg_depthwise_weights;
+        op->own_weights = sgi_depthwise_weights;
     else if (is_small(&shape, op->out))
-        op->own_weights = sg_small_weights;
+        op->own_weights = sgi_small_weights;
     if (shape.add) {
         op->residual_node = chain->residual;
         op->residual = graph->nodes[chain->residual].value;
     }
-    more_work(graph, sg_dnn_conv_work(op->conv));
-    return emit(graph, sg_conv_forward);
+    more_work(graph, sgi_dnn_conv_work(op->conv));
+    return emit(graph, sgi_conv_forward);
 }
 
 /* Drops the fusion of a chain when no fast kernel takes it, before anything is emitted. */
-static sg_status settle_fusion(sg_net *graph, sg_chain *chain)
+static sg_status settle_fusion(sg_net *graph, sgi_net_chain *chain)
 {
-    sg_dnn_conv *with = NULL, *without = NULL;
-    sg_dnn_conv_shape shape = conv_shape(graph, chain->z, chain);
+    sgi_dnn_conv *with = NULL, *without = NULL;
+    sgi_dnn_conv_shape shape = conv_shape(graph, chain->z, chain);
     shape.training = false;
-    sg_status status = sg_dnn_conv_create(&with, graph->dnn, &shape);
+    sg_status status = sgi_dnn_conv_create(&with, graph->dnn, &shape);
     shape.add = false;
     shape.act = SG_ACT_NONE;
     if (status != SG_OK)
         chain->fused = status == SG_ERROR_MEMORY;
     else if (is_reference(with, 0) &&
-             (status = sg_dnn_conv_create(&without, graph->dnn, &shape)) == SG_OK)
+             (status = sgi_dnn_conv_create(&without, graph->dnn, &shape)) == SG_OK)
         chain->fused = is_reference(without, 0);
-    sg_dnn_conv_destroy(with);
-    sg_dnn_conv_destroy(without);
-    return status == SG_ERROR_MEMORY ? sg_net_fail(graph, status, "out of memory") : SG_OK;
+    sgi_dnn_conv_destroy(with);
+    sgi_dnn_conv_destroy(without);
+    return status == SG_ERROR_MEMORY ? sgi_net_fail(graph, status, "out of memory") : SG_OK;
 }
 
 /* ---- Chains ------------------------------------------------------------------------------- */
 
-static sg_status give_stats(sg_net *graph, sg_op *op)
+static sg_status give_stats(sg_net *graph, sgi_net_op *op)
 {
     size_t lanes = (size_t)graph->rows->lanes;
     size_t rows = op->norm->norm.kind == SG_NORM_BATCH ? 1 : (size_t)op->out.n;
-    op->stats = sg_add_buffer(graph, rows * 4 * sg_blocks_of(op->out, (int)lanes) * lanes);
+    op->stats = sgi_add_buffer(graph, rows * 4 * sgi_blocks_of(op->out, (int)lanes) * lanes);
     return graph->failure;
 }
 
-static sg_status lower_chain(sg_net *graph, const sg_chain *chain)
+static sg_status lower_chain(sg_net *graph, const sgi_net_chain *chain)
 {
-    sg_op *op = add_op(graph, chain->tail, chain->z);
+    sgi_net_op *op = add_op(graph, chain->tail, chain->z);
     if (!op)
         return graph->failure;
     if (chain->norm != SG_NO_NODE) {
@@ -209,43 +210,43 @@ static sg_status lower_chain(sg_net *graph, const sg_chain *chain)
         op->residual = graph->nodes[chain->residual].value;
     }
     op->drop = chain->drop == SG_NO_NODE ? 0 : graph->nodes[chain->drop].p;
-    op->keep = sg_allocate(&graph->allocator, (size_t)op->out.n, sizeof(float));
+    op->keep = sgi_allocate(&graph->allocator, (size_t)op->out.n, sizeof(float));
     if (!op->keep)
-        return sg_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
-    return emit(graph, sg_epilogue_forward);
+        return sgi_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
+    return emit(graph, sgi_epilogue_forward);
 }
 
 /* ---- The rest ----------------------------------------------------------------------------- */
 
 static sg_status lower_pool(sg_net *graph, sg_net_node node)
 {
-    const sg_node_entry *e = &graph->nodes[node];
-    sg_op *op = add_op(graph, node, e->in[0]);
+    const sgi_node_entry *e = &graph->nodes[node];
+    sgi_net_op *op = add_op(graph, node, e->in[0]);
     if (!op)
         return graph->failure;
-    sg_dnn_pool_shape shape = {.kind = e->kind == SG_NODE_MAX_POOL ? SG_DNN_POOL_MAX
-                                                                   : SG_DNN_POOL_AVERAGE,
-                               .batch = op->in.n,
-                               .channels = op->in.c,
-                               .height = op->in.h,
-                               .width = op->in.w,
-                               .kernel = e->conv.kernel,
-                               .stride = e->conv.stride,
-                               .pad = e->conv.pad,
-                               .block = graph->rows->lanes,
-                               .training = graph->config.training};
-    sg_status status = sg_dnn_pool_create(&op->pool, graph->dnn, &shape);
+    sgi_dnn_pool_shape shape = {.kind = e->kind == SG_NODE_MAX_POOL ? SG_DNN_POOL_MAX
+                                                                    : SG_DNN_POOL_AVERAGE,
+                                .batch = op->in.n,
+                                .channels = op->in.c,
+                                .height = op->in.h,
+                                .width = op->in.w,
+                                .kernel = e->conv.kernel,
+                                .stride = e->conv.stride,
+                                .pad = e->conv.pad,
+                                .block = graph->rows->lanes,
+                                .training = graph->config.training};
+    sg_status status = sgi_dnn_pool_create(&op->pool, graph->dnn, &shape);
     if (status != SG_OK)
-        return sg_net_fail(graph, status, "%s: oneDNN has no such pooling", e->name);
-    size_t bytes = sg_dnn_pool_memory(op->pool);
-    if (bytes && (op->memory = sg_add_buffer(graph, bytes / sizeof(float) + 1)) == SG_NONE)
+        return sgi_net_fail(graph, status, "%s: oneDNN has no such pooling", e->name);
+    size_t bytes = sgi_dnn_pool_memory(op->pool);
+    if (bytes && (op->memory = sgi_add_buffer(graph, bytes / sizeof(float) + 1)) == SG_NONE)
         return graph->failure;
-    more_work(graph, sg_dnn_pool_work(op->pool));
-    return emit(graph, sg_pool_forward);
+    more_work(graph, sgi_dnn_pool_work(op->pool));
+    return emit(graph, sgi_pool_forward);
 }
 
 /* The chain that writes `node`, if it can take the mean on the way. */
-static sg_op *chain_writing(sg_net *graph, sg_net_node node)
+static sgi_net_op *chain_writing(sg_net *graph, sg_net_node node)
 {
     for (int i = graph->op_count - 1; i >= 0; i--)
         if (graph->ops[i].node == node)
@@ -257,49 +258,49 @@ static sg_op *chain_writing(sg_net *graph, sg_net_node node)
 static sg_status lower_global(sg_net *graph, sg_net_node node)
 {
     sg_net_node x = graph->nodes[node].in[0];
-    sg_op *op = add_op(graph, node, x);
+    sgi_net_op *op = add_op(graph, node, x);
     if (!op)
         return graph->failure;
-    sg_op *writer = chain_writing(graph, x);
+    sgi_net_op *writer = chain_writing(graph, x);
     if (writer) {
         writer->pooled = op->y;
         for (int t = 0; t < graph->forward_count; t++)
             if (&graph->ops[graph->forward[t].op] == writer)
-                sg_touch(graph, op->y, t);
+                sgi_touch(graph, op->y, t);
         return SG_OK;
     }
-    return emit(graph, sg_global_forward);
+    return emit(graph, sgi_global_forward);
 }
 
 static sg_status lower_plain(sg_net *graph, sg_net_node node)
 {
-    const sg_node_entry *e = &graph->nodes[node];
-    sg_op *op = add_op(graph, node, e->in[0]);
+    const sgi_node_entry *e = &graph->nodes[node];
+    sgi_net_op *op = add_op(graph, node, e->in[0]);
     if (!op)
         return graph->failure;
     switch (e->kind) {
     case SG_NODE_LINEAR:
         op->weights = node;
-        return emit(graph, sg_linear_forward);
+        return emit(graph, sgi_linear_forward);
     case SG_NODE_SCALE:
         op->scale = graph->nodes[e->in[1]].value;
-        return emit(graph, sg_scale_forward);
+        return emit(graph, sgi_scale_forward);
     case SG_NODE_DROPOUT:
         op->drop = e->p;
-        op->memory = sg_add_buffer(graph, sg_shape_floats(op->out, graph->rows->lanes));
+        op->memory = sgi_add_buffer(graph, sgi_shape_floats(op->out, graph->rows->lanes));
         if (op->memory == SG_NONE)
             return graph->failure;
-        return emit(graph, sg_dropout_forward);
+        return emit(graph, sgi_dropout_forward);
     default:
-        return emit(graph, sg_flatten_forward);
+        return emit(graph, sgi_flatten_forward);
     }
 }
 
 static sg_status lower_node(sg_net *graph, sg_net_node node)
 {
-    const sg_node_entry *e = &graph->nodes[node];
+    const sgi_node_entry *e = &graph->nodes[node];
     if (e->chain != SG_NONE) {
-        sg_chain *chain = &graph->chains[e->chain];
+        sgi_net_chain *chain = &graph->chains[e->chain];
         if (node != chain->tail)
             return SG_OK;
         return chain->fused ? lower_conv(graph, chain->z, chain) : lower_chain(graph, chain);
@@ -308,7 +309,7 @@ static sg_status lower_node(sg_net *graph, sg_net_node node)
     case SG_NODE_INPUT:
         return SG_OK;
     case SG_NODE_CONV: {
-        const sg_node_entry *user = e->uses == 1 ? &graph->nodes[e->user] : NULL;
+        const sgi_node_entry *user = e->uses == 1 ? &graph->nodes[e->user] : NULL;
         bool fused = user && user->chain != SG_NONE && graph->chains[user->chain].fused &&
                      graph->chains[user->chain].z == node;
         return fused ? SG_OK : lower_conv(graph, node, NULL);
@@ -326,13 +327,13 @@ static sg_status lower_node(sg_net *graph, sg_net_node node)
 static void pin(sg_net *graph, int buffer)
 {
     graph->buffers[buffer].pinned = true;
-    sg_touch(graph, buffer, 0);
+    sgi_touch(graph, buffer, 0);
 }
 
-sg_status sg_lower(sg_net *graph)
+sg_status sgi_lower(sg_net *graph)
 {
-    sg_shape input = graph->nodes[0].shape;
-    graph->images_buffer = sg_add_buffer(graph, sg_shape_floats(input, 1));
+    sgi_shape input = graph->nodes[0].shape;
+    graph->images_buffer = sgi_add_buffer(graph, sgi_shape_floats(input, 1));
     if (graph->failure != SG_OK)
         return graph->failure;
     graph->nodes[0].value = graph->images_buffer;
@@ -344,7 +345,7 @@ sg_status sg_lower(sg_net *graph)
         sg_status status = lower_node(graph, node);
         if (status != SG_OK)
             return status;
-        sg_node_entry *e = &graph->nodes[node];
+        sgi_node_entry *e = &graph->nodes[node];
         e->needs_gradient = e->weight != SG_NONE;
         for (int i = 0; i < 2; i++)
             if (e->in[i] != SG_NO_NODE && graph->nodes[e->in[i]].needs_gradient)
@@ -352,7 +353,7 @@ sg_status sg_lower(sg_net *graph)
     }
     pin(graph, graph->nodes[graph->logits].value);
     graph->signal_buffer =
-        sg_add_buffer(graph, sg_shape_floats(graph->nodes[graph->logits].shape, 1));
+        sgi_add_buffer(graph, sgi_shape_floats(graph->nodes[graph->logits].shape, 1));
     if (graph->failure == SG_OK)
         pin(graph, graph->signal_buffer);
     return graph->failure;

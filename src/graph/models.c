@@ -242,7 +242,7 @@ static sg_net_node build_mlp(maker *m)
 static const struct {
     const char *name;
     sg_net_node (*build)(maker *m);
-    sg_start start;
+    sgi_start start;
 } models[] = {{"resnet18", build_resnet18, SG_START_RESNET},
               {"resnet50", build_resnet50, SG_START_RESNET},
               {"efficientnet_v2_s", build_efficientnet_v2_s, SG_START_EFFICIENTNET},
@@ -255,7 +255,7 @@ const char *sg_model_name(int index)
     return index >= 0 && index < MODELS ? models[index].name : NULL;
 }
 
-sg_start sg_model_start(int model)
+sgi_start sgi_model_start(int model)
 {
     return model == SG_NONE ? SG_START_PYTORCH : models[model].start;
 }
@@ -270,12 +270,12 @@ sg_status sg_net_model(sg_net *graph, const char *name, const sg_model_options *
 {
     sg_model_options options = given ? *given : sg_model_defaults();
     if (!name || !sensible(&options))
-        return sg_net_fail(graph, SG_ERROR_ARGUMENT, "a model option is out of range");
+        return sgi_net_fail(graph, SG_ERROR_ARGUMENT, "a model option is out of range");
     for (int i = 0; i < MODELS; i++)
         if (strcmp(models[i].name, name) == 0) {
             maker m = {.graph = graph, .options = &options};
             graph->model = i;
             return sg_net_compile(graph, models[i].build(&m));
         }
-    return sg_net_fail(graph, SG_ERROR_ARGUMENT, "no model of the name '%s'", name);
+    return sgi_net_fail(graph, SG_ERROR_ARGUMENT, "no model of the name '%s'", name);
 }

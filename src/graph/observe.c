@@ -18,10 +18,10 @@ static sg_moments without_padding(sg_moments m, double padding)
 }
 
 /* Also writes the deviation of the images' means to *between, unless it is NULL. */
-static sg_moments look_at(const sg_net *graph, const sg_op *op, double *between)
+static sg_moments look_at(const sg_net *graph, const sgi_net_op *op, double *between)
 {
-    size_t floats = sg_shape_floats(op->out, graph->rows->lanes), images = (size_t)op->out.n;
-    const float *y = sg_at(graph, op->y);
+    size_t floats = sgi_shape_floats(op->out, graph->rows->lanes), images = (size_t)op->out.n;
+    const float *y = sgi_at(graph, op->y);
     size_t each = floats / images;
     sg_moments moments = {0}, means = {0};
     for (size_t n = 0; n < images; n++) {
@@ -31,13 +31,13 @@ static sg_moments look_at(const sg_net *graph, const sg_op *op, double *between)
         sg_moments_merge(&means, &(sg_moments){1, one.mean, 0});
     }
     /* The padding lowers all means in the same proportion. */
-    double real = (double)op->out.c * (double)sg_pixels(op->out);
+    double real = (double)op->out.c * (double)sgi_pixels(op->out);
     if (between)
         *between = images > 1 ? sg_moments_std(&means) * (double)each / real : 0;
     return without_padding(moments, (double)floats - (double)images * real);
 }
 
-sg_moments sg_op_moments(const sg_net *graph, const sg_op *op)
+sg_moments sgi_op_moments(const sg_net *graph, const sgi_net_op *op)
 {
     return look_at(graph, op, NULL);
 }
@@ -47,17 +47,17 @@ sg_status sg_net_observe(sg_net *graph)
     if (!graph->compiled)
         return SG_ERROR_ORDER;
     sg_status status = SG_OK;
-    sg_dnn_before before = sg_dnn_enter(graph->dnn);
+    sgi_dnn_before before = sgi_dnn_enter(graph->dnn);
     graph->no_update = true;
     for (int i = 0; i < graph->forward_count && status == SG_OK; i++) {
-        const sg_step *step = &graph->forward[i];
+        const sgi_step *step = &graph->forward[i];
         status = step->run(graph, step);
-        sg_op *op = &graph->ops[step->op];
+        sgi_net_op *op = &graph->ops[step->op];
         op->moments = look_at(graph, op, &op->between);
     }
     graph->no_update = false;
     graph->ran = status == SG_OK;
-    sg_dnn_leave(before);
+    sgi_dnn_leave(before);
     return status;
 }
 
@@ -70,7 +70,7 @@ sg_layer_report sg_net_layer_at(const sg_net *graph, size_t index)
 {
     if (index >= (size_t)graph->forward_count)
         return (sg_layer_report){0};
-    const sg_op *op = &graph->ops[graph->forward[index].op];
+    const sgi_net_op *op = &graph->ops[graph->forward[index].op];
     double std = sg_moments_std(&op->moments);
     return (sg_layer_report){.name = graph->nodes[op->node].name,
                              .mean = op->moments.mean,

@@ -24,7 +24,7 @@
 
 enum { MAX_OPERANDS = 5, DENORMALS_ARE_ZERO = 0x40, FLUSH_TO_ZERO = 0x8000 };
 
-struct sg_dnn {
+struct sgi_dnn {
     sg_allocator allocator;
     dnnl_engine_t engine;
     dnnl_stream_t stream;
@@ -38,7 +38,7 @@ typedef struct operand {
     dnnl_memory_t given;      /* as the caller has it, when that differs */
     dnnl_primitive_t reorder; /* NULL when it does not */
     size_t offset;            /* of the kernel's copy in the work memory */
-    sg_weight_blocks blocks;  /* in place of `reorder` where they fit; rows NULL: they do not */
+    sgi_weight_blocks blocks; /* in place of `reorder` where they fit; rows NULL: they do not */
 } operand;
 
 typedef struct call {
@@ -67,11 +67,11 @@ static sg_status translate(dnnl_status_t status)
 
 /* ---- The engine --------------------------------------------------------------------------- */
 
-sg_status sg_dnn_create(sg_dnn **out, int threads, const sg_allocator *given)
+sg_status sgi_dnn_create(sgi_dnn **out, int threads, const sg_allocator *given)
 {
     *out = NULL;
-    sg_allocator allocator = sg_allocator_or_heap(given);
-    sg_dnn *dnn = sg_allocate(&allocator, 1, sizeof *dnn);
+    sg_allocator allocator = sgi_allocator_or_heap(given);
+    sgi_dnn *dnn = sgi_allocate(&allocator, 1, sizeof *dnn);
     if (!dnn)
         return SG_ERROR_MEMORY;
     dnn->allocator = allocator;
@@ -80,14 +80,14 @@ sg_status sg_dnn_create(sg_dnn **out, int threads, const sg_allocator *given)
     if (status == dnnl_success)
         status = dnnl_stream_create(&dnn->stream, dnn->engine, dnnl_stream_default_flags);
     if (status != dnnl_success) {
-        sg_dnn_destroy(dnn);
+        sgi_dnn_destroy(dnn);
         return translate(status);
     }
     *out = dnn;
     return SG_OK;
 }
 
-void sg_dnn_destroy(sg_dnn *dnn)
+void sgi_dnn_destroy(sgi_dnn *dnn)
 {
     if (!dnn)
         return;
@@ -96,10 +96,10 @@ void sg_dnn_destroy(sg_dnn *dnn)
     if (dnn->engine)
         dnnl_engine_destroy(dnn->engine);
     sg_allocator allocator = dnn->allocator;
-    sg_release(&allocator, dnn);
+    sgi_release(&allocator, dnn);
 }
 
-int sg_dnn_threads(const sg_dnn *dnn)
+int sgi_dnn_threads(const sgi_dnn *dnn)
 {
     return dnn->threads;
 }
@@ -116,9 +116,9 @@ static void set_control(int team, unsigned control)
 #endif
 }
 
-sg_dnn_before sg_dnn_enter(const sg_dnn *dnn)
+sgi_dnn_before sgi_dnn_enter(const sgi_dnn *dnn)
 {
-    sg_dnn_before before = {.threads = omp_get_max_threads(), .team = dnn->threads};
+    sgi_dnn_before before = {.threads = omp_get_max_threads(), .team = dnn->threads};
     omp_set_num_threads(dnn->threads);
 #if SG_HAVE_X86_KERNELS
     before.control = _mm_getcsr();
@@ -127,13 +127,13 @@ sg_dnn_before sg_dnn_enter(const sg_dnn *dnn)
     return before;
 }
 
-void sg_dnn_leave(sg_dnn_before before)
+void sgi_dnn_leave(sgi_dnn_before before)
 {
     set_control(before.team, before.control);
     omp_set_num_threads(before.threads);
 }
 
-void sg_dnn_run(sg_dnn *dnn, size_t units, sg_unit_function *function, void *context)
+void sgi_dnn_run(sgi_dnn *dnn, size_t units, sg_unit_function *function, void *context)
 {
     size_t chunk = units / (8 * (size_t)dnn->threads);
     if (chunk == 0)
@@ -144,7 +144,7 @@ void sg_dnn_run(sg_dnn *dnn, size_t units, sg_unit_function *function, void *con
         function(context, unit, omp_get_thread_num());
 }
 
-bool sg_dnn_has_bf16(void)
+bool sgi_dnn_has_bf16(void)
 {
     unsigned isa = (unsigned)dnnl_get_effective_cpu_isa();
     unsigned needed = (unsigned)dnnl_cpu_isa_avx512_core_bf16;
@@ -179,7 +179,7 @@ static size_t take(call *c, size_t bytes)
     return offset;
 }
 
-static dnnl_status_t make_reorder(const sg_dnn *dnn, operand *o, const dnnl_memory_desc_t *given,
+static dnnl_status_t make_reorder(const sgi_dnn *dnn, operand *o, const dnnl_memory_desc_t *given,
                                   const dnnl_memory_desc_t *wanted)
 {
     dnnl_primitive_desc_t description;
@@ -196,7 +196,7 @@ static dnnl_status_t make_reorder(const sg_dnn *dnn, operand *o, const dnnl_memo
 }
 
 /* Adds the operand of that argument, given in layout `given` (NULL: as the kernel wants it). */
-static dnnl_status_t add_operand(const sg_dnn *dnn, call *c, dnnl_primitive_desc_t description,
+static dnnl_status_t add_operand(const sgi_dnn *dnn, call *c, dnnl_primitive_desc_t description,
                                  int argument, bool output, const dnnl_memory_desc_t *given)
 {
     operand *o = &c->operands[c->count];
@@ -218,7 +218,7 @@ static dnnl_status_t add_operand(const sg_dnn *dnn, call *c, dnnl_primitive_desc
 }
 
 /* Makes the primitive of `description`; its operands are added by the caller. */
-static dnnl_status_t call_open(const sg_dnn *dnn, call *c, dnnl_primitive_desc_t description)
+static dnnl_status_t call_open(const sgi_dnn *dnn, call *c, dnnl_primitive_desc_t description)
 {
     const char *name = NULL;
     if (dnnl_primitive_desc_query(description, dnnl_query_impl_info_str, 0, &name) ==
@@ -238,7 +238,7 @@ static dnnl_status_t call_open(const sg_dnn *dnn, call *c, dnnl_primitive_desc_t
 
 /* Where the blocks of plain weights go in layout `wanted`, if it is a simple one: full blocks of
  * lanes, inner order (input, output) or (output, input), the taps in order. */
-static sg_weight_blocks blocks_of(const dnnl_memory_desc_t *wanted, const sg_rows *rows)
+static sgi_weight_blocks blocks_of(const dnnl_memory_desc_t *wanted, const sgi_rows *rows)
 {
     const dnnl_blocking_desc_t *b = &wanted->format_desc.blocking;
     dnnl_dim_t lanes = rows->lanes,
@@ -249,20 +249,20 @@ static sg_weight_blocks blocks_of(const dnnl_memory_desc_t *wanted, const sg_row
                 b->inner_idxs[0] + b->inner_idxs[1] == 1 && wanted->dims[0] % lanes == 0 &&
                 wanted->dims[1] % lanes == 0 && taps <= SG_MAX_TAPS &&
                 b->strides[3] == lanes * lanes && b->strides[2] == wanted->dims[3] * lanes * lanes;
-    return fits ? (sg_weight_blocks){.rows = rows,
-                                     .outputs = (size_t)(wanted->dims[0] / lanes),
-                                     .inputs = (size_t)(wanted->dims[1] / lanes),
-                                     .taps = (int)taps,
-                                     .by_input = b->inner_idxs[0] == 1,
-                                     .to_output = (size_t)b->strides[0],
-                                     .to_input = (size_t)b->strides[1]}
-                : (sg_weight_blocks){0};
+    return fits ? (sgi_weight_blocks){.rows = rows,
+                                      .outputs = (size_t)(wanted->dims[0] / lanes),
+                                      .inputs = (size_t)(wanted->dims[1] / lanes),
+                                      .taps = (int)taps,
+                                      .by_input = b->inner_idxs[0] == 1,
+                                      .to_output = (size_t)b->strides[0],
+                                      .to_input = (size_t)b->strides[1]}
+                : (sgi_weight_blocks){0};
 }
 
-static dnnl_status_t run_reorder(sg_dnn *dnn, const operand *o, void *given, void *own)
+static dnnl_status_t run_reorder(sgi_dnn *dnn, const operand *o, void *given, void *own)
 {
     if (o->blocks.rows) {
-        sg_weight_blocks_run(&o->blocks, dnn, given, own, !o->output);
+        sgi_weight_blocks_run(&o->blocks, dnn, given, own, !o->output);
         return dnnl_success;
     }
     dnnl_exec_arg_t arguments[2] = {{DNNL_ARG_FROM, o->output ? o->memory : o->given},
@@ -271,7 +271,7 @@ static dnnl_status_t run_reorder(sg_dnn *dnn, const operand *o, void *given, voi
 }
 
 /* `pointers` in the order the operands were added. */
-static sg_status call_run(sg_dnn *dnn, call *c, void *const *pointers, void *work)
+static sg_status call_run(sgi_dnn *dnn, call *c, void *const *pointers, void *work)
 {
     dnnl_exec_arg_t arguments[MAX_OPERANDS + 1];
     dnnl_status_t status = dnnl_success;
@@ -323,7 +323,7 @@ static dnnl_status_t describe_image(dnnl_memory_desc_t *md, int n, int c, int h,
     return dnnl_memory_desc_init_by_tag(md, 4, dims, type, tag);
 }
 
-static dnnl_status_t describe_weights(dnnl_memory_desc_t *md, const sg_dnn_conv_shape *s,
+static dnnl_status_t describe_weights(dnnl_memory_desc_t *md, const sgi_dnn_conv_shape *s,
                                       dnnl_data_type_t type, bool plain)
 {
     if (s->groups == 1) {
@@ -346,7 +346,7 @@ static dnnl_status_t make_attributes(dnnl_primitive_attr_t *attributes)
 }
 
 /* Makes a primitive description with such attributes and, when `post` is given, its post-ops. */
-static dnnl_status_t describe_primitive(const sg_dnn *dnn, dnnl_primitive_desc_t *description,
+static dnnl_status_t describe_primitive(const sgi_dnn *dnn, dnnl_primitive_desc_t *description,
                                         const void *operation, const_dnnl_post_ops_t post,
                                         const_dnnl_primitive_desc_t hint)
 {
@@ -363,9 +363,9 @@ static dnnl_status_t describe_primitive(const sg_dnn *dnn, dnnl_primitive_desc_t
 
 /* ---- Convolution -------------------------------------------------------------------------- */
 
-struct sg_dnn_conv {
-    sg_dnn *dnn;
-    sg_dnn_conv_shape shape;
+struct sgi_dnn_conv {
+    sgi_dnn *dnn;
+    sgi_dnn_conv_shape shape;
     dnnl_memory_desc_t x, y, weight, bias; /* float, as the caller has them */
     call fused, bare, data, weights;       /* `fused` is empty when it would equal `bare` */
 };
@@ -375,9 +375,9 @@ typedef struct conv_kinds {
 } conv_kinds;
 
 /* The types and layouts of a pass: with bf16, what is multiplied is bf16 and the result float. */
-static dnnl_status_t conv_kinds_of(const sg_dnn_conv *conv, int result, conv_kinds *k)
+static dnnl_status_t conv_kinds_of(const sgi_dnn_conv *conv, int result, conv_kinds *k)
 {
-    const sg_dnn_conv_shape *s = &conv->shape;
+    const sgi_dnn_conv_shape *s = &conv->shape;
     dnnl_data_type_t type[3];
     for (int i = 0; i < 3; i++)
         type[i] = s->bf16 && i != result ? dnnl_bf16 : dnnl_f32;
@@ -393,18 +393,18 @@ static dnnl_status_t conv_kinds_of(const sg_dnn_conv *conv, int result, conv_kin
 /* Whether Winograd's F(4x4, 3x3) pays: it multiplies a quarter as often, but transforms the weights
  * to four times their size. Kernels measured alone: faster in all passes at 128 tiles of 4 x 4
  * pixels and more; at 32 slower, but for one weight gradient. The limit lies between. */
-static bool is_for_winograd(const sg_dnn_conv_shape *s)
+static bool is_for_winograd(const sgi_dnn_conv_shape *s)
 {
     int tiles = s->batch * ((s->height + 3) / 4) * ((s->width + 3) / 4);
     return s->winograd && s->kernel == 3 && s->stride == 1 && s->pad == 1 && s->groups == 1 &&
            s->rows->lanes == 16 && !s->plain_input && !s->bf16 && tiles >= 64;
 }
 
-static dnnl_status_t describe_pass(const sg_dnn_conv *conv, dnnl_primitive_desc_t *description,
+static dnnl_status_t describe_pass(const sgi_dnn_conv *conv, dnnl_primitive_desc_t *description,
                                    dnnl_alg_kind_t algorithm, dnnl_prop_kind_t pass,
                                    const_dnnl_post_ops_t post, const_dnnl_primitive_desc_t hint)
 {
-    const sg_dnn_conv_shape *s = &conv->shape;
+    const sgi_dnn_conv_shape *s = &conv->shape;
     dnnl_dims_t strides = {s->stride, s->stride}, pad = {s->pad, s->pad};
     const dnnl_memory_desc_t *bias = s->bias ? &conv->bias : NULL;
     dnnl_convolution_desc_t operation;
@@ -427,7 +427,7 @@ static dnnl_status_t describe_pass(const sg_dnn_conv *conv, dnnl_primitive_desc_
                : status;
 }
 
-static dnnl_status_t conv_description(const sg_dnn_conv *conv, dnnl_primitive_desc_t *description,
+static dnnl_status_t conv_description(const sgi_dnn_conv *conv, dnnl_primitive_desc_t *description,
                                       dnnl_prop_kind_t pass, const_dnnl_post_ops_t post,
                                       const_dnnl_primitive_desc_t hint)
 {
@@ -450,7 +450,7 @@ static dnnl_status_t append_act(dnnl_post_ops_t post, sg_act act)
     return dnnl_post_ops_append_eltwise(post, 1, kinds[act], alpha, 0);
 }
 
-static dnnl_status_t make_post(const sg_dnn_conv *conv, dnnl_post_ops_t *post)
+static dnnl_status_t make_post(const sgi_dnn_conv *conv, dnnl_post_ops_t *post)
 {
     dnnl_status_t status = dnnl_post_ops_create(post);
     if (status == dnnl_success && conv->shape.add)
@@ -459,7 +459,7 @@ static dnnl_status_t make_post(const sg_dnn_conv *conv, dnnl_post_ops_t *post)
 }
 
 /* Adds the weights, or their gradient, and packs them by loops of ours where those fit. */
-static dnnl_status_t add_weights(const sg_dnn_conv *conv, call *c,
+static dnnl_status_t add_weights(const sgi_dnn_conv *conv, call *c,
                                  dnnl_primitive_desc_t description, int argument, bool output)
 {
     dnnl_status_t status = add_operand(conv->dnn, c, description, argument, output, &conv->weight);
@@ -473,10 +473,10 @@ static dnnl_status_t add_weights(const sg_dnn_conv *conv, call *c,
     return dnnl_success;
 }
 
-static dnnl_status_t open_forward(sg_dnn_conv *conv, call *c, dnnl_primitive_desc_t description,
+static dnnl_status_t open_forward(sgi_dnn_conv *conv, call *c, dnnl_primitive_desc_t description,
                                   bool fused)
 {
-    const sg_dnn *dnn = conv->dnn;
+    const sgi_dnn *dnn = conv->dnn;
     dnnl_status_t status = call_open(dnn, c, description);
     if (status == dnnl_success)
         status = add_operand(dnn, c, description, DNNL_ARG_SRC, false, &conv->x);
@@ -492,7 +492,7 @@ static dnnl_status_t open_forward(sg_dnn_conv *conv, call *c, dnnl_primitive_des
     return status;
 }
 
-static dnnl_status_t make_fused(sg_dnn_conv *conv, dnnl_prop_kind_t pass)
+static dnnl_status_t make_fused(sgi_dnn_conv *conv, dnnl_prop_kind_t pass)
 {
     dnnl_primitive_desc_t description = NULL;
     dnnl_post_ops_t post = NULL;
@@ -508,10 +508,10 @@ static dnnl_status_t make_fused(sg_dnn_conv *conv, dnnl_prop_kind_t pass)
     return status;
 }
 
-static dnnl_status_t make_backward(sg_dnn_conv *conv, const_dnnl_primitive_desc_t hint,
+static dnnl_status_t make_backward(sgi_dnn_conv *conv, const_dnnl_primitive_desc_t hint,
                                    dnnl_prop_kind_t pass)
 {
-    const sg_dnn *dnn = conv->dnn;
+    const sgi_dnn *dnn = conv->dnn;
     bool data = pass == dnnl_backward_data;
     call *c = data ? &conv->data : &conv->weights;
     dnnl_primitive_desc_t d = NULL;
@@ -538,11 +538,11 @@ static dnnl_status_t make_backward(sg_dnn_conv *conv, const_dnnl_primitive_desc_
     return status;
 }
 
-static dnnl_status_t describe_conv(sg_dnn_conv *conv)
+static dnnl_status_t describe_conv(sgi_dnn_conv *conv)
 {
-    const sg_dnn_conv_shape *s = &conv->shape;
-    int oh = sg_window_output(s->height, s->kernel, s->stride, s->pad);
-    int ow = sg_window_output(s->width, s->kernel, s->stride, s->pad);
+    const sgi_dnn_conv_shape *s = &conv->shape;
+    int oh = sgi_window_output(s->height, s->kernel, s->stride, s->pad);
+    int ow = sgi_window_output(s->width, s->kernel, s->stride, s->pad);
     dnnl_dims_t bias = {s->out};
     dnnl_status_t status = describe_image(&conv->x, s->batch, s->in, s->height, s->width, dnnl_f32,
                                           tag_of(s->plain_input ? 1 : s->rows->lanes));
@@ -556,9 +556,9 @@ static dnnl_status_t describe_conv(sg_dnn_conv *conv)
                : status;
 }
 
-static dnnl_status_t make_conv(sg_dnn_conv *conv)
+static dnnl_status_t make_conv(sgi_dnn_conv *conv)
 {
-    const sg_dnn_conv_shape *s = &conv->shape;
+    const sgi_dnn_conv_shape *s = &conv->shape;
     dnnl_prop_kind_t pass = s->training ? dnnl_forward_training : dnnl_forward_inference;
     dnnl_primitive_desc_t forward = NULL;
     dnnl_status_t status = describe_conv(conv);
@@ -566,7 +566,7 @@ static dnnl_status_t make_conv(sg_dnn_conv *conv)
         status = conv_description(conv, &forward, pass, NULL, NULL);
     if (status == dnnl_success)
         status = open_forward(conv, &conv->bare, forward, false);
-    if (status == dnnl_success && sg_dnn_conv_fuses(conv))
+    if (status == dnnl_success && sgi_dnn_conv_fuses(conv))
         status = make_fused(conv, pass);
     if (status == dnnl_success && s->training && !s->plain_input)
         status = make_backward(conv, forward, dnnl_backward_data);
@@ -577,26 +577,26 @@ static dnnl_status_t make_conv(sg_dnn_conv *conv)
     return status;
 }
 
-sg_status sg_dnn_conv_create(sg_dnn_conv **out, sg_dnn *dnn, const sg_dnn_conv_shape *shape)
+sg_status sgi_dnn_conv_create(sgi_dnn_conv **out, sgi_dnn *dnn, const sgi_dnn_conv_shape *shape)
 {
     *out = NULL;
-    sg_dnn_conv *conv = sg_allocate(&dnn->allocator, 1, sizeof *conv);
+    sgi_dnn_conv *conv = sgi_allocate(&dnn->allocator, 1, sizeof *conv);
     if (!conv)
         return SG_ERROR_MEMORY;
     conv->dnn = dnn;
     conv->shape = *shape;
-    sg_dnn_before before = sg_dnn_enter(dnn);
+    sgi_dnn_before before = sgi_dnn_enter(dnn);
     dnnl_status_t status = make_conv(conv);
-    sg_dnn_leave(before);
+    sgi_dnn_leave(before);
     if (status != dnnl_success) {
-        sg_dnn_conv_destroy(conv);
+        sgi_dnn_conv_destroy(conv);
         return translate(status);
     }
     *out = conv;
     return SG_OK;
 }
 
-void sg_dnn_conv_destroy(sg_dnn_conv *conv)
+void sgi_dnn_conv_destroy(sgi_dnn_conv *conv)
 {
     if (!conv)
         return;
@@ -604,32 +604,32 @@ void sg_dnn_conv_destroy(sg_dnn_conv *conv)
     call_close(&conv->bare);
     call_close(&conv->data);
     call_close(&conv->weights);
-    sg_release(&conv->dnn->allocator, conv);
+    sgi_release(&conv->dnn->allocator, conv);
 }
 
 /* oneDNN's Winograd takes neither the residual nor a ReLU that keeps NaN. */
-bool sg_dnn_conv_fuses(const sg_dnn_conv *conv)
+bool sgi_dnn_conv_fuses(const sgi_dnn_conv *conv)
 {
     return (conv->shape.add || conv->shape.act != SG_ACT_NONE) &&
            strstr(conv->bare.kernel, "wino") == NULL;
 }
 
-size_t sg_dnn_conv_work(const sg_dnn_conv *conv)
+size_t sgi_dnn_conv_work(const sgi_dnn_conv *conv)
 {
     return larger(larger(conv->fused.work, conv->bare.work),
                   larger(conv->data.work, conv->weights.work));
 }
 
-const char *sg_dnn_conv_kernel(const sg_dnn_conv *conv, int pass)
+const char *sgi_dnn_conv_kernel(const sgi_dnn_conv *conv, int pass)
 {
     const call *forward = conv->fused.primitive ? &conv->fused : &conv->bare;
     const call *calls[] = {forward, &conv->data, &conv->weights};
     return calls[pass]->kernel;
 }
 
-sg_status sg_dnn_conv_forward(sg_dnn_conv *conv, const float *x, const float *weight,
-                              const float *bias, const float *residual, float *y, void *work,
-                              bool bare)
+sg_status sgi_dnn_conv_forward(sgi_dnn_conv *conv, const float *x, const float *weight,
+                               const float *bias, const float *residual, float *y, void *work,
+                               bool bare)
 {
     call *c = bare || !conv->fused.primitive ? &conv->bare : &conv->fused;
     void *pointers[MAX_OPERANDS] = {(void *)x, (void *)weight, y};
@@ -640,15 +640,15 @@ sg_status sg_dnn_conv_forward(sg_dnn_conv *conv, const float *x, const float *we
     return call_run(conv->dnn, c, pointers, work);
 }
 
-sg_status sg_dnn_conv_backward_data(sg_dnn_conv *conv, const float *dz, const float *weight,
-                                    float *dx, void *work)
+sg_status sgi_dnn_conv_backward_data(sgi_dnn_conv *conv, const float *dz, const float *weight,
+                                     float *dx, void *work)
 {
     void *pointers[] = {(void *)dz, (void *)weight, dx};
     return call_run(conv->dnn, &conv->data, pointers, work);
 }
 
-sg_status sg_dnn_conv_backward_weights(sg_dnn_conv *conv, const float *x, const float *dz,
-                                       float *dweight, float *dbias, void *work)
+sg_status sgi_dnn_conv_backward_weights(sgi_dnn_conv *conv, const float *x, const float *dz,
+                                        float *dweight, float *dbias, void *work)
 {
     void *pointers[] = {(void *)dz, (void *)x, dweight, dbias};
     return call_run(conv->dnn, &conv->weights, pointers, work);
@@ -656,24 +656,24 @@ sg_status sg_dnn_conv_backward_weights(sg_dnn_conv *conv, const float *x, const 
 
 /* ---- Pooling ------------------------------------------------------------------------------ */
 
-struct sg_dnn_pool {
-    sg_dnn *dnn;
-    sg_dnn_pool_shape shape;
+struct sgi_dnn_pool {
+    sgi_dnn *dnn;
+    sgi_dnn_pool_shape shape;
     dnnl_memory_desc_t x, y;
     size_t memory;
     call forward, backward;
 };
 
-static dnnl_alg_kind_t pool_algorithm(const sg_dnn_pool *pool)
+static dnnl_alg_kind_t pool_algorithm(const sgi_dnn_pool *pool)
 {
     return pool->shape.kind == SG_DNN_POOL_MAX ? dnnl_pooling_max
                                                : dnnl_pooling_avg_include_padding;
 }
 
-static dnnl_status_t open_pool(sg_dnn_pool *pool, call *c, dnnl_primitive_desc_t description,
+static dnnl_status_t open_pool(sgi_dnn_pool *pool, call *c, dnnl_primitive_desc_t description,
                                bool backward)
 {
-    const sg_dnn *dnn = pool->dnn;
+    const sgi_dnn *dnn = pool->dnn;
     dnnl_status_t status = call_open(dnn, c, description);
     if (status == dnnl_success)
         status = add_operand(dnn, c, description, backward ? DNNL_ARG_DIFF_DST : DNNL_ARG_SRC,
@@ -686,9 +686,9 @@ static dnnl_status_t open_pool(sg_dnn_pool *pool, call *c, dnnl_primitive_desc_t
     return status;
 }
 
-static dnnl_status_t make_pool(sg_dnn_pool *pool)
+static dnnl_status_t make_pool(sgi_dnn_pool *pool)
 {
-    const sg_dnn_pool_shape *s = &pool->shape;
+    const sgi_dnn_pool_shape *s = &pool->shape;
     dnnl_dims_t strides = {s->stride, s->stride}, kernel = {s->kernel, s->kernel};
     dnnl_dims_t pad = {s->pad, s->pad};
     dnnl_pooling_desc_t operation;
@@ -697,8 +697,8 @@ static dnnl_status_t make_pool(sg_dnn_pool *pool)
                                           dnnl_f32, tag_of(s->block));
     if (status == dnnl_success)
         status = describe_image(&pool->y, s->batch, s->channels,
-                                sg_window_output(s->height, s->kernel, s->stride, s->pad),
-                                sg_window_output(s->width, s->kernel, s->stride, s->pad), dnnl_f32,
+                                sgi_window_output(s->height, s->kernel, s->stride, s->pad),
+                                sgi_window_output(s->width, s->kernel, s->stride, s->pad), dnnl_f32,
                                 tag_of(s->block));
     if (status == dnnl_success)
         status = dnnl_pooling_forward_desc_init(
@@ -726,52 +726,53 @@ static dnnl_status_t make_pool(sg_dnn_pool *pool)
     return status;
 }
 
-sg_status sg_dnn_pool_create(sg_dnn_pool **out, sg_dnn *dnn, const sg_dnn_pool_shape *shape)
+sg_status sgi_dnn_pool_create(sgi_dnn_pool **out, sgi_dnn *dnn, const sgi_dnn_pool_shape *shape)
 {
     *out = NULL;
-    sg_dnn_pool *pool = sg_allocate(&dnn->allocator, 1, sizeof *pool);
+    sgi_dnn_pool *pool = sgi_allocate(&dnn->allocator, 1, sizeof *pool);
     if (!pool)
         return SG_ERROR_MEMORY;
     pool->dnn = dnn;
     pool->shape = *shape;
-    sg_dnn_before before = sg_dnn_enter(dnn);
+    sgi_dnn_before before = sgi_dnn_enter(dnn);
     dnnl_status_t status = make_pool(pool);
-    sg_dnn_leave(before);
+    sgi_dnn_leave(before);
     if (status != dnnl_success) {
-        sg_dnn_pool_destroy(pool);
+        sgi_dnn_pool_destroy(pool);
         return translate(status);
     }
     *out = pool;
     return SG_OK;
 }
 
-void sg_dnn_pool_destroy(sg_dnn_pool *pool)
+void sgi_dnn_pool_destroy(sgi_dnn_pool *pool)
 {
     if (!pool)
         return;
     call_close(&pool->forward);
     call_close(&pool->backward);
-    sg_release(&pool->dnn->allocator, pool);
+    sgi_release(&pool->dnn->allocator, pool);
 }
 
-size_t sg_dnn_pool_work(const sg_dnn_pool *pool)
+size_t sgi_dnn_pool_work(const sgi_dnn_pool *pool)
 {
     return larger(pool->forward.work, pool->backward.work);
 }
 
-size_t sg_dnn_pool_memory(const sg_dnn_pool *pool)
+size_t sgi_dnn_pool_memory(const sgi_dnn_pool *pool)
 {
     return pool->memory;
 }
 
-sg_status sg_dnn_pool_forward(sg_dnn_pool *pool, const float *x, float *y, void *memory, void *work)
+sg_status sgi_dnn_pool_forward(sgi_dnn_pool *pool, const float *x, float *y, void *memory,
+                               void *work)
 {
     void *pointers[] = {(void *)x, y, memory};
     return call_run(pool->dnn, &pool->forward, pointers, work);
 }
 
-sg_status sg_dnn_pool_backward(sg_dnn_pool *pool, const float *dy, const void *memory, float *dx,
-                               void *work)
+sg_status sgi_dnn_pool_backward(sgi_dnn_pool *pool, const float *dy, const void *memory, float *dx,
+                                void *work)
 {
     void *pointers[] = {(void *)dy, dx, (void *)memory};
     return call_run(pool->dnn, &pool->backward, pointers, work);
@@ -779,8 +780,8 @@ sg_status sg_dnn_pool_backward(sg_dnn_pool *pool, const float *dy, const void *m
 
 /* ---- Products ----------------------------------------------------------------------------- */
 
-sg_status sg_dnn_product(const sg_dnn *dnn, bool a_transposed, bool b_transposed, int m, int n,
-                         int k, const float *a, const float *b, float *c)
+sg_status sgi_dnn_product(const sgi_dnn *dnn, bool a_transposed, bool b_transposed, int m, int n,
+                          int k, const float *a, const float *b, float *c)
 {
     (void)dnn;
     return translate(dnnl_sgemm(a_transposed ? 'T' : 'N', b_transposed ? 'T' : 'N', m, n, k, 1, a,

@@ -11,12 +11,12 @@ typedef struct placed {
     int buffer;
 } placed;
 
-static bool is_used(const sg_buffer *b)
+static bool is_used(const sgi_buffer *b)
 {
     return b->last >= b->first && b->bytes > 0;
 }
 
-static bool overlap_in_time(const sg_buffer *a, const sg_buffer *b)
+static bool overlap_in_time(const sgi_buffer *a, const sgi_buffer *b)
 {
     if (a->pinned || b->pinned)
         return true;
@@ -25,8 +25,8 @@ static bool overlap_in_time(const sg_buffer *a, const sg_buffer *b)
 
 static int by_size(const void *a, const void *b, void *context)
 {
-    const sg_buffer *buffers = context;
-    const sg_buffer *x = &buffers[*(const int *)a], *y = &buffers[*(const int *)b];
+    const sgi_buffer *buffers = context;
+    const sgi_buffer *x = &buffers[*(const int *)a], *y = &buffers[*(const int *)b];
     if (x->bytes != y->bytes)
         return x->bytes > y->bytes ? -1 : 1;
     return (x > y) - (x < y);
@@ -55,10 +55,10 @@ static size_t lowest_gap(placed *others, int count, size_t bytes)
 static void place_all(sg_net *graph, const int *order, int count, placed *others)
 {
     for (int i = 0; i < count; i++) {
-        sg_buffer *b = &graph->buffers[order[i]];
+        sgi_buffer *b = &graph->buffers[order[i]];
         int found = 0;
         for (int j = 0; j < i; j++) {
-            const sg_buffer *other = &graph->buffers[order[j]];
+            const sgi_buffer *other = &graph->buffers[order[j]];
             if (overlap_in_time(b, other))
                 others[found++] = (placed){other->offset, other->offset + other->bytes, order[j]};
         }
@@ -69,11 +69,11 @@ static void place_all(sg_net *graph, const int *order, int count, placed *others
     }
 }
 
-sg_status sg_plan(sg_net *graph)
+sg_status sgi_plan(sg_net *graph)
 {
     int count = 0;
-    int *order = sg_allocate(&graph->allocator, (size_t)graph->buffer_count, sizeof *order);
-    placed *others = sg_allocate(&graph->allocator, (size_t)graph->buffer_count, sizeof *others);
+    int *order = sgi_allocate(&graph->allocator, (size_t)graph->buffer_count, sizeof *order);
+    placed *others = sgi_allocate(&graph->allocator, (size_t)graph->buffer_count, sizeof *others);
     if (order && others) {
         for (int i = 0; i < graph->buffer_count; i++)
             if (is_used(&graph->buffers[i]))
@@ -82,7 +82,7 @@ sg_status sg_plan(sg_net *graph)
         place_all(graph, order, count, others);
     }
     bool done = order && others;
-    sg_release(&graph->allocator, order);
-    sg_release(&graph->allocator, others);
-    return done ? SG_OK : sg_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
+    sgi_release(&graph->allocator, order);
+    sgi_release(&graph->allocator, others);
+    return done ? SG_OK : sgi_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
 }

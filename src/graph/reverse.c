@@ -1,34 +1,34 @@
 /* The list of backward steps, made by walking the ops backwards.
  *
- * While it is made, each node holds its gradient as a sum not formed yet (sg_gradient). A chain
+ * While it is made, each node holds its gradient as a sum not formed yet (sgi_gradient). A chain
  * takes such a sum as it is; whoever needs one array asks for it and a combining step is added. A
  * buffer that nobody else refers to is overwritten in place. */
 #include "graph/internal.h"
 
-static const sg_gradient empty = {SG_NONE, SG_NONE, SG_NONE, SG_NONE};
+static const sgi_gradient empty = {SG_NONE, SG_NONE, SG_NONE, SG_NONE};
 
 static int now(const sg_net *graph)
 {
     return graph->forward_count + graph->backward_count;
 }
 
-static int new_like(sg_net *graph, sg_shape shape)
+static int new_like(sg_net *graph, sgi_shape shape)
 {
-    return sg_add_buffer(graph, sg_shape_floats(shape, graph->rows->lanes));
+    return sgi_add_buffer(graph, sgi_shape_floats(shape, graph->rows->lanes));
 }
 
-static void touch_gradient(sg_net *graph, const sg_gradient *g)
+static void touch_gradient(sg_net *graph, const sgi_gradient *g)
 {
-    sg_touch(graph, g->a, now(graph));
-    sg_touch(graph, g->a_scale, now(graph));
-    sg_touch(graph, g->b, now(graph));
-    sg_touch(graph, g->offset, now(graph));
+    sgi_touch(graph, g->a, now(graph));
+    sgi_touch(graph, g->a_scale, now(graph));
+    sgi_touch(graph, g->b, now(graph));
+    sgi_touch(graph, g->offset, now(graph));
 }
 
 /* Takes the gradient of a node from it. */
-static sg_gradient collect(sg_net *graph, sg_net_node node)
+static sgi_gradient collect(sg_net *graph, sg_net_node node)
 {
-    sg_gradient g = graph->nodes[node].gradient;
+    sgi_gradient g = graph->nodes[node].gradient;
     graph->nodes[node].gradient = empty;
     if (g.a != SG_NONE)
         graph->buffers[g.a].holders--;
@@ -37,7 +37,7 @@ static sg_gradient collect(sg_net *graph, sg_net_node node)
     return g;
 }
 
-static bool is_plain(const sg_gradient *g)
+static bool is_plain(const sgi_gradient *g)
 {
     return g->a != SG_NONE && g->a_scale == SG_NONE && g->b == SG_NONE && g->offset == SG_NONE;
 }
@@ -49,7 +49,7 @@ static bool is_free(const sg_net *graph, int b)
 }
 
 /* Where a step that reads `g` writes a tensor of `shape`: over one of its sources, if it can. */
-static int place_result(sg_net *graph, const sg_gradient *g, sg_shape shape)
+static int place_result(sg_net *graph, const sgi_gradient *g, sgi_shape shape)
 {
     if (is_free(graph, g->a))
         return g->a;
@@ -59,7 +59,7 @@ static int place_result(sg_net *graph, const sg_gradient *g, sg_shape shape)
 }
 
 /* The gradient `g` of a tensor of `shape` as one array; SG_NONE when memory is out. */
-static int form(sg_net *graph, int op, const sg_gradient *g, sg_shape shape)
+static int form(sg_net *graph, int op, const sgi_gradient *g, sgi_shape shape)
 {
     if (is_plain(g))
         return g->a;
@@ -67,24 +67,24 @@ static int form(sg_net *graph, int op, const sg_gradient *g, sg_shape shape)
     if (result == SG_NONE)
         return SG_NONE;
     touch_gradient(graph, g);
-    sg_touch(graph, result, now(graph));
-    sg_step step = {.run = sg_combine_step, .op = op, .g = *g, .dt = SG_NONE, .dx = result};
+    sgi_touch(graph, result, now(graph));
+    sgi_step step = {.run = sgi_combine_step, .op = op, .g = *g, .dt = SG_NONE, .dx = result};
     step.shape = shape;
-    return sg_add_step(graph, true, &step) == SG_OK ? result : SG_NONE;
+    return sgi_add_step(graph, true, &step) == SG_OK ? result : SG_NONE;
 }
 
 /* Adds buffer * scale to the gradient of `node`. */
 static sg_status give(sg_net *graph, int op, sg_net_node node, int buffer, int scale)
 {
-    sg_node_entry *e = &graph->nodes[node];
+    sgi_node_entry *e = &graph->nodes[node];
     if (buffer == SG_NONE)
         return graph->failure;
     if (!e->needs_gradient)
         return SG_OK;
-    sg_gradient *g = &e->gradient;
+    sgi_gradient *g = &e->gradient;
     bool full = g->a != SG_NONE && (g->b != SG_NONE || (scale != SG_NONE && g->a_scale != SG_NONE));
     if (full) {
-        sg_gradient old = collect(graph, node);
+        sgi_gradient old = collect(graph, node);
         int formed = form(graph, op, &old, e->shape);
         if (formed == SG_NONE)
             return graph->failure;
@@ -108,58 +108,58 @@ static sg_status give(sg_net *graph, int op, sg_net_node node, int buffer, int s
 /* ---- Ops ---------------------------------------------------------------------------------- */
 
 /* Adds the backward step of `op`. */
-static sg_status emit(sg_net *graph, sg_step_function *run, int op, const sg_gradient *g, int dt,
+static sg_status emit(sg_net *graph, sgi_step_function *run, int op, const sgi_gradient *g, int dt,
                       int dx)
 {
-    const sg_op *o = &graph->ops[op];
+    const sgi_net_op *o = &graph->ops[op];
     const int touched[] = {o->x, o->y, o->scale, o->stats, o->memory, dt, dx};
     for (size_t i = 0; i < sizeof touched / sizeof touched[0]; i++)
-        sg_touch(graph, touched[i], now(graph));
+        sgi_touch(graph, touched[i], now(graph));
     touch_gradient(graph, g);
-    sg_step step = {.run = run, .op = op, .g = *g, .dt = dt, .dx = dx, .sums = SG_NONE};
-    return sg_add_step(graph, true, &step);
+    sgi_step step = {.run = run, .op = op, .g = *g, .dt = dt, .dx = dx, .sums = SG_NONE};
+    return sgi_add_step(graph, true, &step);
 }
 
 /* Does a chain's step read z, or y? Otherwise the buffer may go earlier. */
-static bool reads_z(const sg_op *op)
+static bool reads_z(const sgi_net_op *op)
 {
     return op->norm || op->act == SG_ACT_SILU;
 }
 
-static bool reads_y(const sg_op *op)
+static bool reads_y(const sgi_net_op *op)
 {
     return op->act != SG_ACT_NONE && op->act != SG_ACT_SILU;
 }
 
-/* A step of sg_epilogue_backward: from `g` at y to dz at z and dt at the residual. */
-static sg_status emit_chain(sg_net *graph, int op, const sg_gradient *g, int dt, int dz)
+/* A step of sgi_epilogue_backward: from `g` at y to dz at z and dt at the residual. */
+static sg_status emit_chain(sg_net *graph, int op, const sgi_gradient *g, int dt, int dz)
 {
-    const sg_op *o = &graph->ops[op];
-    sg_step step = {.run = sg_epilogue_backward, .op = op, .g = *g, .dt = dt, .dx = dz};
+    const sgi_net_op *o = &graph->ops[op];
+    sgi_step step = {.run = sgi_epilogue_backward, .op = op, .g = *g, .dt = dt, .dx = dz};
     step.sums = SG_NONE;
     if (o->norm && o->norm->norm.kind != SG_NORM_BATCH) {
         size_t lanes = (size_t)graph->rows->lanes;
         step.sums =
-            sg_add_buffer(graph, (size_t)o->out.n * 4 * lanes * sg_blocks_of(o->out, (int)lanes));
+            sgi_add_buffer(graph, (size_t)o->out.n * 4 * lanes * sgi_blocks_of(o->out, (int)lanes));
         if (step.sums == SG_NONE)
             return graph->failure;
     }
     if (reads_z(o))
-        sg_touch(graph, o->x, now(graph));
+        sgi_touch(graph, o->x, now(graph));
     if (reads_y(o))
-        sg_touch(graph, o->y, now(graph));
-    sg_touch(graph, o->stats, now(graph));
-    sg_touch(graph, step.sums, now(graph));
-    sg_touch(graph, dt, now(graph));
-    sg_touch(graph, dz, now(graph));
+        sgi_touch(graph, o->y, now(graph));
+    sgi_touch(graph, o->stats, now(graph));
+    sgi_touch(graph, step.sums, now(graph));
+    sgi_touch(graph, dt, now(graph));
+    sgi_touch(graph, dz, now(graph));
     touch_gradient(graph, g);
-    return sg_add_step(graph, true, &step);
+    return sgi_add_step(graph, true, &step);
 }
 
 /* y = z + residual: the gradient goes to both as it is. */
-static sg_status reverse_sum(sg_net *graph, int op, const sg_gradient *g)
+static sg_status reverse_sum(sg_net *graph, int op, const sgi_gradient *g)
 {
-    const sg_op *o = &graph->ops[op];
+    const sgi_net_op *o = &graph->ops[op];
     int formed = form(graph, op, g, o->out);
     sg_status status = give(graph, op, o->x_node, formed, SG_NONE);
     if (status == SG_OK && o->residual_node != SG_NO_NODE)
@@ -169,8 +169,8 @@ static sg_status reverse_sum(sg_net *graph, int op, const sg_gradient *g)
 
 static sg_status reverse_chain(sg_net *graph, int op)
 {
-    const sg_op *o = &graph->ops[op];
-    sg_gradient g = collect(graph, o->node);
+    const sgi_net_op *o = &graph->ops[op];
+    sgi_gradient g = collect(graph, o->node);
     bool wants_residual =
         o->residual_node != SG_NO_NODE && graph->nodes[o->residual_node].needs_gradient;
     if (!o->norm && o->act == SG_ACT_NONE && o->drop == 0)
@@ -200,8 +200,8 @@ static sg_status reverse_chain(sg_net *graph, int op)
 
 static sg_status reverse_conv(sg_net *graph, int op)
 {
-    const sg_op *o = &graph->ops[op];
-    sg_gradient g = collect(graph, o->node);
+    const sgi_net_op *o = &graph->ops[op];
+    sgi_gradient g = collect(graph, o->node);
     int dz;
     if (o->act != SG_ACT_NONE) {
         dz = place_result(graph, &g, o->out);
@@ -213,25 +213,25 @@ static sg_status reverse_conv(sg_net *graph, int op)
     if (dz == SG_NONE)
         return graph->failure;
     int dx = graph->nodes[o->x_node].needs_gradient ? new_like(graph, o->in) : SG_NONE;
-    sg_gradient plain = empty;
+    sgi_gradient plain = empty;
     plain.a = dz;
     if (graph->failure != SG_OK)
         return graph->failure;
-    sg_touch(graph, o->x, now(graph));
-    sg_touch(graph, dz, now(graph));
-    sg_touch(graph, dx, now(graph));
-    sg_step step = {.run = sg_conv_backward, .op = op, .g = plain, .dt = SG_NONE, .dx = dx};
-    sg_status status = sg_add_step(graph, true, &step);
+    sgi_touch(graph, o->x, now(graph));
+    sgi_touch(graph, dz, now(graph));
+    sgi_touch(graph, dx, now(graph));
+    sgi_step step = {.run = sgi_conv_backward, .op = op, .g = plain, .dt = SG_NONE, .dx = dx};
+    sg_status status = sgi_add_step(graph, true, &step);
     if (status == SG_OK && o->residual_node != SG_NO_NODE)
         status = give(graph, op, o->residual_node, dz, SG_NONE);
     return status == SG_OK && dx != SG_NONE ? give(graph, op, o->x_node, dx, SG_NONE) : status;
 }
 
 /* Ops that take one array and write one for x. */
-static sg_status reverse_simple(sg_net *graph, int op, sg_step_function *run)
+static sg_status reverse_simple(sg_net *graph, int op, sgi_step_function *run)
 {
-    const sg_op *o = &graph->ops[op];
-    sg_gradient g = collect(graph, o->node), plain = empty;
+    const sgi_net_op *o = &graph->ops[op];
+    sgi_gradient g = collect(graph, o->node), plain = empty;
     plain.a = form(graph, op, &g, o->out);
     if (plain.a == SG_NONE)
         return graph->failure;
@@ -243,14 +243,14 @@ static sg_status reverse_simple(sg_net *graph, int op, sg_step_function *run)
 
 static sg_status reverse_scale(sg_net *graph, int op)
 {
-    const sg_op *o = &graph->ops[op];
-    sg_gradient g = collect(graph, o->node), plain = empty;
+    const sgi_net_op *o = &graph->ops[op];
+    sgi_gradient g = collect(graph, o->node), plain = empty;
     sg_net_node s = graph->nodes[o->node].in[1];
     plain.a = form(graph, op, &g, o->out);
     int ds = new_like(graph, graph->nodes[s].shape);
     if (plain.a == SG_NONE || ds == SG_NONE)
         return graph->failure;
-    sg_status status = emit(graph, sg_scale_backward, op, &plain, SG_NONE, ds);
+    sg_status status = emit(graph, sgi_scale_backward, op, &plain, SG_NONE, ds);
     if (status == SG_OK)
         status = give(graph, op, s, ds, SG_NONE);
     return status == SG_OK ? give(graph, op, o->x_node, plain.a, o->scale) : status;
@@ -259,54 +259,54 @@ static sg_status reverse_scale(sg_net *graph, int op)
 /* The gradient of a mean is the same for every pixel: an offset. */
 static sg_status reverse_global(sg_net *graph, int op)
 {
-    const sg_op *o = &graph->ops[op];
-    sg_gradient g = collect(graph, o->node), plain = empty;
-    sg_node_entry *x = &graph->nodes[o->x_node];
+    const sgi_net_op *o = &graph->ops[op];
+    sgi_gradient g = collect(graph, o->node), plain = empty;
+    sgi_node_entry *x = &graph->nodes[o->x_node];
     plain.a = form(graph, op, &g, o->out);
     int offset = new_like(graph, o->out);
     if (plain.a == SG_NONE || offset == SG_NONE)
         return graph->failure;
-    sg_touch(graph, plain.a, now(graph));
-    sg_touch(graph, offset, now(graph));
-    sg_step step = {.run = sg_global_backward, .op = op, .g = plain, .dt = SG_NONE, .dx = offset};
-    sg_status status = sg_add_step(graph, true, &step);
+    sgi_touch(graph, plain.a, now(graph));
+    sgi_touch(graph, offset, now(graph));
+    sgi_step step = {.run = sgi_global_backward, .op = op, .g = plain, .dt = SG_NONE, .dx = offset};
+    sg_status status = sgi_add_step(graph, true, &step);
     if (status != SG_OK || !x->needs_gradient)
         return status;
     if (x->gradient.offset != SG_NONE)
-        return sg_net_fail(graph, SG_ERROR_UNSUPPORTED, "%s: two averages of one tensor",
-                           graph->nodes[o->node].name);
+        return sgi_net_fail(graph, SG_ERROR_UNSUPPORTED, "%s: two averages of one tensor",
+                            graph->nodes[o->node].name);
     x->gradient.offset = offset;
     return SG_OK;
 }
 
 static sg_status reverse_op(sg_net *graph, int op)
 {
-    const sg_op *o = &graph->ops[op];
-    const sg_gradient *g = &graph->nodes[o->node].gradient;
+    const sgi_net_op *o = &graph->ops[op];
+    const sgi_gradient *g = &graph->nodes[o->node].gradient;
     if (g->a == SG_NONE && g->offset == SG_NONE)
-        return sg_net_fail(graph, SG_ERROR_ARGUMENT, "%s: the logits do not depend on it",
-                           graph->nodes[o->node].name);
+        return sgi_net_fail(graph, SG_ERROR_ARGUMENT, "%s: the logits do not depend on it",
+                            graph->nodes[o->node].name);
     if (o->conv)
         return reverse_conv(graph, op);
     if (o->keep)
         return reverse_chain(graph, op);
     switch (graph->nodes[o->node].kind) {
     case SG_NODE_LINEAR:
-        return reverse_simple(graph, op, sg_linear_backward);
+        return reverse_simple(graph, op, sgi_linear_backward);
     case SG_NODE_SCALE:
         return reverse_scale(graph, op);
     case SG_NODE_GLOBAL:
         return reverse_global(graph, op);
     case SG_NODE_DROPOUT:
-        return reverse_simple(graph, op, sg_dropout_backward);
+        return reverse_simple(graph, op, sgi_dropout_backward);
     case SG_NODE_FLATTEN:
-        return reverse_simple(graph, op, sg_flatten_backward);
+        return reverse_simple(graph, op, sgi_flatten_backward);
     default:
-        return reverse_simple(graph, op, sg_pool_backward);
+        return reverse_simple(graph, op, sgi_pool_backward);
     }
 }
 
-sg_status sg_reverse(sg_net *graph)
+sg_status sgi_reverse(sg_net *graph)
 {
     graph->nodes[graph->logits].gradient.a = graph->signal_buffer;
     graph->buffers[graph->signal_buffer].holders++;

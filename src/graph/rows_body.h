@@ -146,7 +146,7 @@ static void stats(const float *z, size_t pixels, const float *shift, double *sum
     }
 }
 
-ALWAYS void forward_loop(const sg_row_forward *row, size_t pixels, const sg_act act,
+ALWAYS void forward_loop(const sgi_row_forward *row, size_t pixels, const sg_act act,
                          const bool residual)
 {
     vf scale = lanes_or(row->scale, 1) * row->keep, shift = lanes_or(row->shift, 0) * row->keep;
@@ -191,7 +191,7 @@ ALWAYS void forward_loop(const sg_row_forward *row, size_t pixels, const sg_act 
         call(SG_ACT_NONE);                                                                         \
     }
 
-static void forward(const sg_row_forward *row, size_t pixels, sg_act act)
+static void forward(const sgi_row_forward *row, size_t pixels, sg_act act)
 {
 #define WITH(kind)    forward_loop(row, pixels, kind, true)
 #define WITHOUT(kind) forward_loop(row, pixels, kind, false)
@@ -203,7 +203,7 @@ static void forward(const sg_row_forward *row, size_t pixels, sg_act act)
 #undef WITHOUT
 }
 
-ALWAYS void backward_loop(const sg_row_backward *row, size_t pixels, const sg_act act,
+ALWAYS void backward_loop(const sgi_row_backward *row, size_t pixels, const sg_act act,
                           const bool sums, const int sources)
 {
     vf scale = lanes_or(row->scale, 1) * row->keep, shift = lanes_or(row->shift, 0) * row->keep;
@@ -241,7 +241,7 @@ ALWAYS void backward_loop(const sg_row_backward *row, size_t pixels, const sg_ac
     }
 }
 
-static void backward(const sg_row_backward *row, size_t pixels, sg_act act)
+static void backward(const sgi_row_backward *row, size_t pixels, sg_act act)
 {
 #define SUMS_0(kind)  backward_loop(row, pixels, kind, true, 0)
 #define SUMS_1(kind)  backward_loop(row, pixels, kind, true, 1)
@@ -273,7 +273,7 @@ static void backward(const sg_row_backward *row, size_t pixels, sg_act act)
 #undef PLAIN_2
 }
 
-static void apply(const sg_row_apply *row, size_t pixels)
+static void apply(const sgi_row_apply *row, size_t pixels)
 {
     vf k1 = LOAD(row->k1) * row->keep, k2 = LOAD(row->k2), k3 = LOAD(row->k3);
     vf mean = LOAD(row->mean);
@@ -281,7 +281,7 @@ static void apply(const sg_row_apply *row, size_t pixels)
         *(vf *)(row->dz + p) = LOAD(row->dt + p) * k1 + ((LOAD(row->z + p) - mean) * k2 + k3);
 }
 
-static void combine(const sg_row_gradient *g, size_t pixels, float *y)
+static void combine(const sgi_row_gradient *g, size_t pixels, float *y)
 {
     vf a_scale = lanes_or(g->a_scale, 1), offset = lanes_or(g->offset, 0);
     if (g->b)
@@ -324,7 +324,7 @@ static int smaller_of(int a, int b)
 }
 
 /* Outputs [first, last) along one axis whose window element `k` lies inside the image. */
-static void outputs_inside(const sg_row_window *w, int k, int extent, int outputs, int *first,
+static void outputs_inside(const sgi_row_window *w, int k, int extent, int outputs, int *first,
                            int *last)
 {
     int shift = w->pad - k;
@@ -332,7 +332,7 @@ static void outputs_inside(const sg_row_window *w, int k, int extent, int output
     *last = larger_of(*first, smaller_of(outputs, (extent - 1 + shift) / w->stride + 1));
 }
 
-static void depthwise(const float *x, const float *dz, const sg_row_window *w, float *sums)
+static void depthwise(const float *x, const float *dz, const sgi_row_window *w, float *sums)
 {
     for (int ky = 0; ky < w->kernel; ky++)
         for (int kx = 0; kx < w->kernel; kx++, sums += LANES) {
@@ -354,5 +354,5 @@ static void depthwise(const float *x, const float *dz, const sg_row_window *w, f
 
 #include "graph/tiles_body.h"
 
-const sg_rows TABLE = {LANES, stats,     forward, backward, apply, combine,
-                       dot,   depthwise, pack,    unpack,   outer};
+const sgi_rows TABLE = {LANES, stats,     forward, backward, apply, combine,
+                        dot,   depthwise, pack,    unpack,   outer};

@@ -1,4 +1,4 @@
 /* The rows of rows.h in the compiler's generic vectors. */
 #define LANES 16
-#define TABLE sg_rows_generic
+#define TABLE sgi_rows_generic
 #include "graph/rows_body.h"

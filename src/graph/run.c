@@ -4,67 +4,68 @@
 #include "base/random.h"
 #include "graph/internal.h"
 
-static const sg_op *op_of(const sg_net *graph, const sg_step *step)
+static const sgi_net_op *op_of(const sg_net *graph, const sgi_step *step)
 {
     return &graph->ops[step->op];
 }
 
 /* ---- Convolution and pooling -------------------------------------------------------------- */
 
-sg_status sg_conv_forward(sg_net *graph, const sg_step *step)
+sg_status sgi_conv_forward(sg_net *graph, const sgi_step *step)
 {
-    const sg_op *op = op_of(graph, step);
-    const sg_node_entry *e = &graph->nodes[op->weights];
-    sg_status status = sg_dnn_conv_forward(
-        op->conv, sg_at(graph, op->x), sg_value_of(graph, e->weight), sg_value_of(graph, e->bias),
-        sg_at(graph, op->residual), sg_at(graph, op->y), graph->work, false);
+    const sgi_net_op *op = op_of(graph, step);
+    const sgi_node_entry *e = &graph->nodes[op->weights];
+    sg_status status =
+        sgi_dnn_conv_forward(op->conv, sgi_at(graph, op->x), sgi_value_of(graph, e->weight),
+                             sgi_value_of(graph, e->bias), sgi_at(graph, op->residual),
+                             sgi_at(graph, op->y), graph->work, false);
     if (status == SG_OK && op->finish)
-        sg_finish_conv(graph, op);
+        sgi_finish_conv(graph, op);
     return status;
 }
 
-sg_status sg_conv_backward(sg_net *graph, const sg_step *step)
+sg_status sgi_conv_backward(sg_net *graph, const sgi_step *step)
 {
-    const sg_op *op = op_of(graph, step);
-    const sg_node_entry *e = &graph->nodes[op->weights];
-    const float *dz = sg_at(graph, step->g.a);
+    const sgi_net_op *op = op_of(graph, step);
+    const sgi_node_entry *e = &graph->nodes[op->weights];
+    const float *dz = sgi_at(graph, step->g.a);
     sg_status status = SG_OK;
     if (op->own_weights)
         op->own_weights(graph, op, dz);
     else
-        status = sg_dnn_conv_backward_weights(op->conv, sg_at(graph, op->x), dz,
-                                              sg_gradient_of(graph, e->weight),
-                                              sg_gradient_of(graph, e->bias), graph->work);
+        status = sgi_dnn_conv_backward_weights(op->conv, sgi_at(graph, op->x), dz,
+                                               sgi_gradient_of(graph, e->weight),
+                                               sgi_gradient_of(graph, e->bias), graph->work);
     if (status == SG_OK && step->dx != SG_NONE)
-        status = sg_dnn_conv_backward_data(op->conv, dz, sg_value_of(graph, e->weight),
-                                           sg_at(graph, step->dx), graph->work);
+        status = sgi_dnn_conv_backward_data(op->conv, dz, sgi_value_of(graph, e->weight),
+                                            sgi_at(graph, step->dx), graph->work);
     return status;
 }
 
-sg_status sg_pool_forward(sg_net *graph, const sg_step *step)
+sg_status sgi_pool_forward(sg_net *graph, const sgi_step *step)
 {
-    const sg_op *op = op_of(graph, step);
-    return sg_dnn_pool_forward(op->pool, sg_at(graph, op->x), sg_at(graph, op->y),
-                               sg_at(graph, op->memory), graph->work);
+    const sgi_net_op *op = op_of(graph, step);
+    return sgi_dnn_pool_forward(op->pool, sgi_at(graph, op->x), sgi_at(graph, op->y),
+                                sgi_at(graph, op->memory), graph->work);
 }
 
-sg_status sg_pool_backward(sg_net *graph, const sg_step *step)
+sg_status sgi_pool_backward(sg_net *graph, const sgi_step *step)
 {
-    const sg_op *op = op_of(graph, step);
-    return sg_dnn_pool_backward(op->pool, sg_at(graph, step->g.a), sg_at(graph, op->memory),
-                                sg_at(graph, step->dx), graph->work);
+    const sgi_net_op *op = op_of(graph, step);
+    return sgi_dnn_pool_backward(op->pool, sgi_at(graph, step->g.a), sgi_at(graph, op->memory),
+                                 sgi_at(graph, step->dx), graph->work);
 }
 
 /* ---- Linear ------------------------------------------------------------------------------- */
 
-sg_status sg_linear_forward(sg_net *graph, const sg_step *step)
+sg_status sgi_linear_forward(sg_net *graph, const sgi_step *step)
 {
-    const sg_op *op = op_of(graph, step);
-    const sg_node_entry *e = &graph->nodes[op->weights];
-    const float *bias = sg_value_of(graph, e->bias);
-    float *y = sg_at(graph, op->y);
-    sg_status status = sg_dnn_product(graph->dnn, false, true, op->out.n, op->out.c, op->in.c,
-                                      sg_at(graph, op->x), sg_value_of(graph, e->weight), y);
+    const sgi_net_op *op = op_of(graph, step);
+    const sgi_node_entry *e = &graph->nodes[op->weights];
+    const float *bias = sgi_value_of(graph, e->bias);
+    float *y = sgi_at(graph, op->y);
+    sg_status status = sgi_dnn_product(graph->dnn, false, true, op->out.n, op->out.c, op->in.c,
+                                       sgi_at(graph, op->x), sgi_value_of(graph, e->weight), y);
     if (bias && status == SG_OK)
         for (int n = 0; n < op->out.n; n++, y += op->out.c)
             for (int c = 0; c < op->out.c; c++)
@@ -80,49 +81,49 @@ static void sum_columns(const float *dy, int rows, int columns, float *sum)
             sum[c] += dy[c];
 }
 
-sg_status sg_linear_backward(sg_net *graph, const sg_step *step)
+sg_status sgi_linear_backward(sg_net *graph, const sgi_step *step)
 {
-    const sg_op *op = op_of(graph, step);
-    const sg_node_entry *e = &graph->nodes[op->weights];
-    const float *dy = sg_at(graph, step->g.a);
+    const sgi_net_op *op = op_of(graph, step);
+    const sgi_node_entry *e = &graph->nodes[op->weights];
+    const float *dy = sgi_at(graph, step->g.a);
     int batch = op->out.n, in = op->in.c, out = op->out.c;
-    sg_status status = sg_dnn_product(graph->dnn, true, false, out, in, batch, dy,
-                                      sg_at(graph, op->x), sg_gradient_of(graph, e->weight));
+    sg_status status = sgi_dnn_product(graph->dnn, true, false, out, in, batch, dy,
+                                       sgi_at(graph, op->x), sgi_gradient_of(graph, e->weight));
     if (e->bias != SG_NONE)
-        sum_columns(dy, batch, out, sg_gradient_of(graph, e->bias));
+        sum_columns(dy, batch, out, sgi_gradient_of(graph, e->bias));
     if (status == SG_OK && step->dx != SG_NONE)
-        status = sg_dnn_product(graph->dnn, false, false, batch, in, out, dy,
-                                sg_value_of(graph, e->weight), sg_at(graph, step->dx));
+        status = sgi_dnn_product(graph->dnn, false, false, batch, in, out, dy,
+                                 sgi_value_of(graph, e->weight), sgi_at(graph, step->dx));
     return status;
 }
 
 /* ---- Small steps -------------------------------------------------------------------------- */
 
-sg_status sg_global_backward(sg_net *graph, const sg_step *step)
+sg_status sgi_global_backward(sg_net *graph, const sgi_step *step)
 {
-    const sg_op *op = op_of(graph, step);
-    const float *g = sg_at(graph, step->g.a);
-    float *offset = sg_at(graph, step->dx), factor = 1 / (float)sg_pixels(op->in);
-    for (size_t i = 0; i < sg_shape_floats(op->out, 1); i++)
+    const sgi_net_op *op = op_of(graph, step);
+    const float *g = sgi_at(graph, step->g.a);
+    float *offset = sgi_at(graph, step->dx), factor = 1 / (float)sgi_pixels(op->in);
+    for (size_t i = 0; i < sgi_shape_floats(op->out, 1); i++)
         offset[i] = factor * g[i];
     return SG_OK;
 }
 
 /* Where element (n, c, pixel) of a tensor lies. */
-static size_t place_of(sg_shape s, int lanes, int n, int c, size_t pixel)
+static size_t place_of(sgi_shape s, int lanes, int n, int c, size_t pixel)
 {
     if (s.layout != SG_LAYOUT_BLOCKED)
-        return ((size_t)n * (size_t)s.c + (size_t)c) * sg_pixels(s) + pixel;
-    size_t row = (size_t)n * sg_blocks_of(s, lanes) + (size_t)(c / lanes);
-    return (row * sg_pixels(s) + pixel) * (size_t)lanes + (size_t)(c % lanes);
+        return ((size_t)n * (size_t)s.c + (size_t)c) * sgi_pixels(s) + pixel;
+    size_t row = (size_t)n * sgi_blocks_of(s, lanes) + (size_t)(c / lanes);
+    return (row * sgi_pixels(s) + pixel) * (size_t)lanes + (size_t)(c % lanes);
 }
 
 /* Copies between a tensor of shape `s` and its flat form (N, C * H * W). */
-static void copy_flat(const sg_net *graph, sg_shape s, float *tensor, float *flat, bool to_flat)
+static void copy_flat(const sg_net *graph, sgi_shape s, float *tensor, float *flat, bool to_flat)
 {
     for (int n = 0; n < s.n; n++)
         for (int c = 0; c < s.c; c++)
-            for (size_t pixel = 0; pixel < sg_pixels(s); pixel++, flat++) {
+            for (size_t pixel = 0; pixel < sgi_pixels(s); pixel++, flat++) {
                 float *element = tensor + place_of(s, graph->rows->lanes, n, c, pixel);
                 if (to_flat)
                     *flat = *element;
@@ -131,33 +132,34 @@ static void copy_flat(const sg_net *graph, sg_shape s, float *tensor, float *fla
             }
 }
 
-sg_status sg_flatten_forward(sg_net *graph, const sg_step *step)
+sg_status sgi_flatten_forward(sg_net *graph, const sgi_step *step)
 {
-    const sg_op *op = op_of(graph, step);
-    copy_flat(graph, op->in, sg_at(graph, op->x), sg_at(graph, op->y), true);
+    const sgi_net_op *op = op_of(graph, step);
+    copy_flat(graph, op->in, sgi_at(graph, op->x), sgi_at(graph, op->y), true);
     return SG_OK;
 }
 
-sg_status sg_flatten_backward(sg_net *graph, const sg_step *step)
+sg_status sgi_flatten_backward(sg_net *graph, const sgi_step *step)
 {
-    const sg_op *op = op_of(graph, step);
+    const sgi_net_op *op = op_of(graph, step);
     if (step->dx == SG_NONE)
         return SG_OK;
-    float *dx = sg_at(graph, step->dx);
-    memset(dx, 0, sg_shape_floats(op->in, graph->rows->lanes) * sizeof *dx);
-    copy_flat(graph, op->in, dx, sg_at(graph, step->g.a), false);
+    float *dx = sgi_at(graph, step->dx);
+    memset(dx, 0, sgi_shape_floats(op->in, graph->rows->lanes) * sizeof *dx);
+    copy_flat(graph, op->in, dx, sgi_at(graph, step->g.a), false);
     return SG_OK;
 }
 
 /* The mask: element i of the tensor in memory order is kept by random number i of the step. */
-static void draw_mask(const sg_net *graph, const sg_op *op, int index, float *mask, size_t count)
+static void draw_mask(const sg_net *graph, const sgi_net_op *op, int index, float *mask,
+                      size_t count)
 {
-    float keep = sg_is_dropping(graph) ? (float)(1 / (1 - op->drop)) : 1;
-    uint32_t limit = sg_is_dropping(graph) ? (uint32_t)(op->drop * 4294967296.0) : 0;
+    float keep = sgi_is_dropping(graph) ? (float)(1 / (1 - op->drop)) : 1;
+    uint32_t limit = sgi_is_dropping(graph) ? (uint32_t)(op->drop * 4294967296.0) : 0;
     uint64_t calls = (count + 3) / 4;
     for (uint64_t call = 0; call < calls; call++) {
         uint32_t bits[4];
-        sg_random_bits(graph->config.seed, sg_stream_of(index), graph->step * calls + call, bits);
+        sgi_random_bits(graph->config.seed, sgi_stream_of(index), graph->step * calls + call, bits);
         for (size_t i = 0; i < 4 && 4 * call + i < count; i++)
             mask[4 * call + i] = bits[i] < limit ? 0 : keep;
     }
@@ -169,35 +171,35 @@ static void multiply(const float *x, const float *mask, float *y, size_t count)
         y[i] = x[i] * mask[i];
 }
 
-sg_status sg_dropout_forward(sg_net *graph, const sg_step *step)
+sg_status sgi_dropout_forward(sg_net *graph, const sgi_step *step)
 {
-    const sg_op *op = op_of(graph, step);
-    size_t count = sg_shape_floats(op->out, graph->rows->lanes);
-    float *mask = sg_at(graph, op->memory);
+    const sgi_net_op *op = op_of(graph, step);
+    size_t count = sgi_shape_floats(op->out, graph->rows->lanes);
+    float *mask = sgi_at(graph, op->memory);
     draw_mask(graph, op, step->op, mask, count);
-    multiply(sg_at(graph, op->x), mask, sg_at(graph, op->y), count);
+    multiply(sgi_at(graph, op->x), mask, sgi_at(graph, op->y), count);
     return SG_OK;
 }
 
-sg_status sg_dropout_backward(sg_net *graph, const sg_step *step)
+sg_status sgi_dropout_backward(sg_net *graph, const sgi_step *step)
 {
-    const sg_op *op = op_of(graph, step);
+    const sgi_net_op *op = op_of(graph, step);
     if (step->dx != SG_NONE)
-        multiply(sg_at(graph, step->g.a), sg_at(graph, op->memory), sg_at(graph, step->dx),
-                 sg_shape_floats(op->out, graph->rows->lanes));
+        multiply(sgi_at(graph, step->g.a), sgi_at(graph, op->memory), sgi_at(graph, step->dx),
+                 sgi_shape_floats(op->out, graph->rows->lanes));
     return SG_OK;
 }
 
 /* ---- The lists ---------------------------------------------------------------------------- */
 
-static sg_status run_list(sg_net *graph, const sg_step *steps, int count)
+static sg_status run_list(sg_net *graph, const sgi_step *steps, int count)
 {
     sg_status status = SG_OK;
-    sg_dnn_before before = sg_dnn_enter(graph->dnn);
+    sgi_dnn_before before = sgi_dnn_enter(graph->dnn);
     for (int i = 0; i < count && status == SG_OK; i++)
         status = steps[i].run(graph, &steps[i]);
-    sg_dnn_leave(before);
-    return status == SG_OK ? SG_OK : sg_net_fail(graph, status, "a kernel refused to run");
+    sgi_dnn_leave(before);
+    return status == SG_OK ? SG_OK : sgi_net_fail(graph, status, "a kernel refused to run");
 }
 
 sg_status sg_net_forward(sg_net *graph, const float *images, sg_mode mode, uint64_t step)
@@ -206,9 +208,9 @@ sg_status sg_net_forward(sg_net *graph, const float *images, sg_mode mode, uint6
         return SG_ERROR_ORDER;
     if (!images || (mode != SG_MODE_TRAIN && mode != SG_MODE_EVAL) ||
         (mode == SG_MODE_TRAIN && !graph->config.training))
-        return sg_net_fail(graph, SG_ERROR_ARGUMENT, "no images, or no training graph");
-    memcpy(sg_at(graph, graph->images_buffer), images,
-           sg_shape_floats(graph->nodes[0].shape, 1) * sizeof *images);
+        return sgi_net_fail(graph, SG_ERROR_ARGUMENT, "no images, or no training graph");
+    memcpy(sgi_at(graph, graph->images_buffer), images,
+           sgi_shape_floats(graph->nodes[0].shape, 1) * sizeof *images);
     graph->mode = mode;
     graph->step = step;
     sg_status status = run_list(graph, graph->forward, graph->forward_count);
@@ -227,12 +229,12 @@ sg_status sg_net_backward(sg_net *graph)
 
 const float *sg_net_logits(const sg_net *graph)
 {
-    return graph->compiled ? sg_at(graph, graph->nodes[graph->logits].value) : NULL;
+    return graph->compiled ? sgi_at(graph, graph->nodes[graph->logits].value) : NULL;
 }
 
 float *sg_net_signal(sg_net *graph)
 {
-    return graph->compiled ? sg_at(graph, graph->signal_buffer) : NULL;
+    return graph->compiled ? sgi_at(graph, graph->signal_buffer) : NULL;
 }
 
 int sg_net_classes(const sg_net *graph)

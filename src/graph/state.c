@@ -10,7 +10,7 @@ static const char counter_suffix[] = "num_batches_tracked";
 /* Every tensor of the state dict: parameters, running statistics, and PyTorch's counter of batches
  * beside each running mean, and room for one more. `names` owns the counters' names. */
 typedef struct listing {
-    sg_tensor *tensors;
+    sgi_tensor *tensors;
     char (*names)[160];
     size_t count;
     int64_t batches;
@@ -18,8 +18,8 @@ typedef struct listing {
 
 static void close_listing(const sg_net *graph, listing *list)
 {
-    sg_release(&graph->allocator, list->tensors);
-    sg_release(&graph->allocator, list->names);
+    sgi_release(&graph->allocator, list->tensors);
+    sgi_release(&graph->allocator, list->names);
 }
 
 static void add_counter(listing *list, const char *running, size_t index)
@@ -28,7 +28,7 @@ static void add_counter(listing *list, const char *running, size_t index)
     snprintf(list->names[index], sizeof list->names[index], "%.*s%s", (int)stem, running,
              counter_suffix);
     list->tensors[list->count++] =
-        (sg_tensor){.name = list->names[index], .type = SG_TENSOR_I64, .data = &list->batches};
+        (sgi_tensor){.name = list->names[index], .type = SG_TENSOR_I64, .data = &list->batches};
 }
 
 static sg_status open_listing(const sg_net *graph, listing *list)
@@ -36,22 +36,23 @@ static sg_status open_listing(const sg_net *graph, listing *list)
     size_t running = (size_t)graph->running_count, params = (size_t)graph->param_count;
     list->count = 0;
     list->batches = (int64_t)graph->batches;
-    list->tensors = sg_allocate(&graph->allocator, params + 2 * running + 1, sizeof *list->tensors);
-    list->names = sg_allocate(&graph->allocator, running, sizeof *list->names);
+    list->tensors =
+        sgi_allocate(&graph->allocator, params + 2 * running + 1, sizeof *list->tensors);
+    list->names = sgi_allocate(&graph->allocator, running, sizeof *list->names);
     if (!list->tensors || !list->names)
         return SG_ERROR_MEMORY;
     for (size_t i = 0; i < params; i++) {
-        const sg_param *p = &graph->params[i];
-        sg_tensor *t = &list->tensors[list->count++];
-        *t = (sg_tensor){.name = p->name, .type = SG_TENSOR_F32, .rank = (size_t)p->rank};
+        const sgi_param *p = &graph->params[i];
+        sgi_tensor *t = &list->tensors[list->count++];
+        *t = (sgi_tensor){.name = p->name, .type = SG_TENSOR_F32, .rank = (size_t)p->rank};
         t->data = graph->values + p->offset;
         for (int d = 0; d < p->rank; d++)
             t->shape[d] = (size_t)p->shape[d];
     }
     for (size_t i = 0; i < running; i++) {
-        const sg_running *r = &graph->running[i];
-        sg_tensor *t = &list->tensors[list->count++];
-        *t = (sg_tensor){.name = r->name, .type = SG_TENSOR_F32, .rank = 1, .shape = {r->count}};
+        const sgi_running *r = &graph->running[i];
+        sgi_tensor *t = &list->tensors[list->count++];
+        *t = (sgi_tensor){.name = r->name, .type = SG_TENSOR_F32, .rank = 1, .shape = {r->count}};
         t->data = graph->running_values + r->offset;
         if (i % 2 == 0)
             add_counter(list, r->name, i / 2);
@@ -59,8 +60,8 @@ static sg_status open_listing(const sg_net *graph, listing *list)
     return SG_OK;
 }
 
-sg_status sg_net_write(sg_net *graph, const char *path, const sg_tensor_note *notes,
-                       size_t note_count, const sg_tensor *more)
+sg_status sgi_net_write(sg_net *graph, const char *path, const sgi_tensor_note *notes,
+                        size_t note_count, const sgi_tensor *more)
 {
     if (!graph->compiled)
         return SG_ERROR_ORDER;
@@ -70,28 +71,28 @@ sg_status sg_net_write(sg_net *graph, const char *path, const sg_tensor_note *no
     if (status == SG_OK && more)
         list.tensors[list.count++] = *more;
     if (status == SG_OK)
-        status = sg_safetensors_write(path, list.tensors, list.count, notes, note_count, message,
-                                      sizeof message);
+        status = sgi_safetensors_write(path, list.tensors, list.count, notes, note_count, message,
+                                       sizeof message);
     close_listing(graph, &list);
-    return status == SG_OK ? SG_OK : sg_net_fail(graph, status, "%s", message);
+    return status == SG_OK ? SG_OK : sgi_net_fail(graph, status, "%s", message);
 }
 
 sg_status sg_net_save(sg_net *graph, const char *path, const char *const (*notes)[2],
                       size_t note_count)
 {
     if (!path || (note_count && !notes))
-        return sg_net_fail(graph, SG_ERROR_ARGUMENT, "no path, or no notes");
-    sg_tensor_note *pairs = sg_allocate(&graph->allocator, note_count, sizeof *pairs);
+        return sgi_net_fail(graph, SG_ERROR_ARGUMENT, "no path, or no notes");
+    sgi_tensor_note *pairs = sgi_allocate(&graph->allocator, note_count, sizeof *pairs);
     if (!pairs)
-        return sg_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
+        return sgi_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
     for (size_t i = 0; i < note_count; i++)
-        pairs[i] = (sg_tensor_note){notes[i][0], notes[i][1]};
-    sg_status status = sg_net_write(graph, path, pairs, note_count, NULL);
-    sg_release(&graph->allocator, pairs);
+        pairs[i] = (sgi_tensor_note){notes[i][0], notes[i][1]};
+    sg_status status = sgi_net_write(graph, path, pairs, note_count, NULL);
+    sgi_release(&graph->allocator, pairs);
     return status;
 }
 
-static bool same_shape(const sg_tensor *a, const sg_tensor *b)
+static bool same_shape(const sgi_tensor *a, const sgi_tensor *b)
 {
     if (a->type != b->type || a->rank != b->rank)
         return false;
@@ -102,49 +103,50 @@ static bool same_shape(const sg_tensor *a, const sg_tensor *b)
 }
 
 /* Checks everything before anything is copied. */
-static sg_status check_file(sg_net *graph, const listing *list, const sg_safetensors *file,
+static sg_status check_file(sg_net *graph, const listing *list, const sgi_safetensors *file,
                             bool strict)
 {
     for (size_t i = 0; i < list->count; i++) {
-        const sg_tensor *own = &list->tensors[i], *theirs = sg_safetensors_find(file, own->name);
+        const sgi_tensor *own = &list->tensors[i], *theirs = sgi_safetensors_find(file, own->name);
         bool needed = i < (size_t)graph->param_count || strict;
         if (!theirs && needed)
-            return sg_net_fail(graph, SG_ERROR_MISMATCH, "the file has no tensor %s", own->name);
+            return sgi_net_fail(graph, SG_ERROR_MISMATCH, "the file has no tensor %s", own->name);
         if (theirs && !same_shape(own, theirs))
-            return sg_net_fail(graph, SG_ERROR_MISMATCH, "%s has another type or shape", own->name);
+            return sgi_net_fail(graph, SG_ERROR_MISMATCH, "%s has another type or shape",
+                                own->name);
     }
-    for (size_t i = 0; strict && i < sg_safetensors_count(file); i++) {
-        const char *name = sg_safetensors_at(file, i)->name;
+    for (size_t i = 0; strict && i < sgi_safetensors_count(file); i++) {
+        const char *name = sgi_safetensors_at(file, i)->name;
         bool found = false;
         for (size_t j = 0; j < list->count && !found; j++)
             found = strcmp(list->tensors[j].name, name) == 0;
         if (!found)
-            return sg_net_fail(graph, SG_ERROR_MISMATCH, "the network has no tensor %s", name);
+            return sgi_net_fail(graph, SG_ERROR_MISMATCH, "the network has no tensor %s", name);
     }
     return SG_OK;
 }
 
-static void copy_file(sg_net *graph, const listing *list, const sg_safetensors *file)
+static void copy_file(sg_net *graph, const listing *list, const sgi_safetensors *file)
 {
     for (size_t i = 0; i < list->count; i++) {
-        const sg_tensor *own = &list->tensors[i], *theirs = sg_safetensors_find(file, own->name);
+        const sgi_tensor *own = &list->tensors[i], *theirs = sgi_safetensors_find(file, own->name);
         if (!theirs)
             continue;
         if (own->type == SG_TENSOR_I64)
             graph->batches = (uint64_t) * (const int64_t *)theirs->data;
         else
-            memcpy((void *)own->data, theirs->data, sg_tensor_elements(own) * sizeof(float));
+            memcpy((void *)own->data, theirs->data, sgi_tensor_elements(own) * sizeof(float));
     }
 }
 
-sg_status sg_net_read(sg_net *graph, const sg_safetensors *file, bool strict)
+sg_status sgi_net_read(sg_net *graph, const sgi_safetensors *file, bool strict)
 {
     if (!graph->compiled)
         return SG_ERROR_ORDER;
     listing list;
     sg_status status = open_listing(graph, &list);
     if (status != SG_OK)
-        status = sg_net_fail(graph, status, "out of memory");
+        status = sgi_net_fail(graph, status, "out of memory");
     else
         status = check_file(graph, &list, file, strict);
     if (status == SG_OK)
@@ -158,13 +160,14 @@ sg_status sg_net_load(sg_net *graph, const char *path, bool strict)
     if (!graph->compiled)
         return SG_ERROR_ORDER;
     if (!path)
-        return sg_net_fail(graph, SG_ERROR_ARGUMENT, "no path");
-    sg_safetensors *file;
+        return sgi_net_fail(graph, SG_ERROR_ARGUMENT, "no path");
+    sgi_safetensors *file;
     char message[200];
-    sg_status status = sg_safetensors_open(&file, path, &graph->allocator, message, sizeof message);
+    sg_status status =
+        sgi_safetensors_open(&file, path, &graph->allocator, message, sizeof message);
     if (status != SG_OK)
-        return sg_net_fail(graph, status, "%s", message);
-    status = sg_net_read(graph, file, strict);
-    sg_safetensors_close(file);
+        return sgi_net_fail(graph, status, "%s", message);
+    status = sgi_net_read(graph, file, strict);
+    sgi_safetensors_close(file);
     return status;
 }

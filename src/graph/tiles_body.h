@@ -116,9 +116,9 @@ static void unpack(const float *block, int taps, bool by_input, float *plain, si
 }
 
 /* The sums of one tap: (outputs, inputs). */
-static void outer_tap(const sg_row_outer *p, int ky, int kx, float *tile)
+static void outer_tap(const sgi_row_outer *p, int ky, int kx, float *tile)
 {
-    const sg_row_window *w = &p->window;
+    const sgi_row_window *w = &p->window;
     int top, bottom, left, right;
     vf sums[LANES] = {0};
     outputs_inside(w, ky, w->height, w->out_height, &top, &bottom);
@@ -141,7 +141,7 @@ static void outer_tap(const sg_row_outer *p, int ky, int kx, float *tile)
         *(vf *)(tile + o * LANES) = sums[o];
 }
 
-static void outer(const sg_row_outer *p, float *block)
+static void outer(const sgi_row_outer *p, float *block)
 {
     for (int ky = 0; ky < p->window.kernel; ky++)
         for (int kx = 0; kx < p->window.kernel; kx++, block += TILE)

@@ -14,7 +14,7 @@
 enum { TOGETHER = 16 }; /* blocks of inputs in a unit */
 
 typedef struct copying {
-    const sg_weight_blocks *blocks;
+    const sgi_weight_blocks *blocks;
     float *plain, *blocked;
     size_t parts; /* units for each block of outputs */
     bool pack;
@@ -23,7 +23,7 @@ typedef struct copying {
 static void copy_blocks(void *context, size_t unit, int worker)
 {
     const copying *c = context;
-    const sg_weight_blocks *b = c->blocks;
+    const sgi_weight_blocks *b = c->blocks;
     (void)worker;
     size_t lanes = (size_t)b->rows->lanes, each = lanes * (size_t)b->taps, row = b->inputs * each;
     size_t output = unit / c->parts, first = unit % c->parts * TOGETHER;
@@ -37,19 +37,19 @@ static void copy_blocks(void *context, size_t unit, int worker)
     }
 }
 
-void sg_weight_blocks_run(const sg_weight_blocks *blocks, sg_dnn *dnn, float *plain, float *blocked,
-                          bool pack)
+void sgi_weight_blocks_run(const sgi_weight_blocks *blocks, sgi_dnn *dnn, float *plain,
+                           float *blocked, bool pack)
 {
     copying c = {blocks, plain, blocked, (blocks->inputs + TOGETHER - 1) / TOGETHER, pack};
-    sg_dnn_run(dnn, blocks->outputs * c.parts, copy_blocks, &c);
+    sgi_dnn_run(dnn, blocks->outputs * c.parts, copy_blocks, &c);
 }
 
 /* ---- Gradients ---------------------------------------------------------------------------- */
 
 typedef struct product {
-    const sg_rows *rows;
-    sg_row_outer outer; /* of the first blocks */
-    size_t inputs;      /* in blocks */
+    const sgi_rows *rows;
+    sgi_row_outer outer; /* of the first blocks */
+    size_t inputs;       /* in blocks */
     size_t x_block, dz_block;
     float *gradient;
 } product;
@@ -62,35 +62,35 @@ static void sum_block(void *context, size_t unit, int worker)
     size_t lanes = (size_t)p->rows->lanes, output = unit / p->inputs, input = unit % p->inputs;
     int taps = p->outer.window.kernel * p->outer.window.kernel;
     size_t each = lanes * (size_t)taps, row = p->inputs * each;
-    sg_row_outer outer = p->outer;
+    sgi_row_outer outer = p->outer;
     outer.x += input * p->x_block;
     outer.dz += output * p->dz_block;
     p->rows->outer(&outer, block);
     p->rows->unpack(block, taps, false, p->gradient + output * lanes * row + input * each, row);
 }
 
-void sg_small_weights(sg_net *graph, const sg_op *op, const float *dz)
+void sgi_small_weights(sg_net *graph, const sgi_net_op *op, const float *dz)
 {
-    const sg_node_entry *e = &graph->nodes[op->weights];
+    const sgi_node_entry *e = &graph->nodes[op->weights];
     size_t lanes = (size_t)graph->rows->lanes;
     product p = {.rows = graph->rows,
-                 .inputs = sg_blocks_of(op->in, (int)lanes),
-                 .x_block = sg_pixels(op->in) * lanes,
-                 .dz_block = sg_pixels(op->out) * lanes,
-                 .gradient = sg_gradient_of(graph, e->weight)};
-    size_t outputs = sg_blocks_of(op->out, (int)lanes);
-    p.outer = (sg_row_outer){.x = sg_at(graph, op->x),
-                             .dz = dz,
-                             .x_image = p.inputs * p.x_block,
-                             .dz_image = outputs * p.dz_block,
-                             .images = op->out.n,
-                             .window = {op->in.h, op->in.w, op->out.h, op->out.w, e->conv.kernel,
-                                        e->conv.stride, e->conv.pad}};
+                 .inputs = sgi_blocks_of(op->in, (int)lanes),
+                 .x_block = sgi_pixels(op->in) * lanes,
+                 .dz_block = sgi_pixels(op->out) * lanes,
+                 .gradient = sgi_gradient_of(graph, e->weight)};
+    size_t outputs = sgi_blocks_of(op->out, (int)lanes);
+    p.outer = (sgi_row_outer){.x = sgi_at(graph, op->x),
+                              .dz = dz,
+                              .x_image = p.inputs * p.x_block,
+                              .dz_image = outputs * p.dz_block,
+                              .images = op->out.n,
+                              .window = {op->in.h, op->in.w, op->out.h, op->out.w, e->conv.kernel,
+                                         e->conv.stride, e->conv.pad}};
     /* A 1 x 1 window without stride sees an image as one line. */
     if (e->conv.kernel == 1 && e->conv.stride == 1 && e->conv.pad == 0) {
-        sg_row_window *w = &p.outer.window;
-        w->width = w->out_width = (int)sg_pixels(op->out);
+        sgi_row_window *w = &p.outer.window;
+        w->width = w->out_width = (int)sgi_pixels(op->out);
         w->height = w->out_height = 1;
     }
-    sg_dnn_run(graph->dnn, outputs * p.inputs, sum_block, &p);
+    sgi_dnn_run(graph->dnn, outputs * p.inputs, sum_block, &p);
 }

@@ -8,18 +8,18 @@
 #include "graph/onednn.h"
 #include "graph/rows.h"
 
-/* A blocked layout: block (o, i) begins at o * to_output + i * to_input floats; see sg_rows.pack
+/* A blocked layout: block (o, i) begins at o * to_output + i * to_input floats; see sgi_rows.pack
  * for what is in it. */
-typedef struct sg_weight_blocks {
-    const sg_rows *rows;
+typedef struct sgi_weight_blocks {
+    const sgi_rows *rows;
     size_t outputs, inputs; /* in blocks */
     int taps;
     bool by_input;
     size_t to_output, to_input;
-} sg_weight_blocks;
+} sgi_weight_blocks;
 
 /* Copies `plain` to `blocked` when `pack`, or else back. */
-void sg_weight_blocks_run(const sg_weight_blocks *blocks, sg_dnn *dnn, float *plain, float *blocked,
-                          bool pack);
+void sgi_weight_blocks_run(const sgi_weight_blocks *blocks, sgi_dnn *dnn, float *plain,
+                           float *blocked, bool pack);
 
 #endif

@@ -7,13 +7,13 @@
 
 void sg_jet_forward(sg_jet *jet)
 {
-    sg_jet_run(jet, &(sg_jet_call){.mode = SG_JET_FORWARD, .set_end = jet->set_count});
+    sgi_jet_run(jet, &(sgi_jet_call){.mode = SG_JET_FORWARD, .set_end = jet->set_count});
 }
 
 void sg_jet_gradient(sg_jet *jet, void *gradient)
 {
-    sg_jet_run(jet, &(sg_jet_call){.mode = SG_JET_GRADIENT, .set_end = jet->set_count});
-    sg_jet_collect(jet, gradient ? gradient : jet->network->gradients);
+    sgi_jet_run(jet, &(sgi_jet_call){.mode = SG_JET_GRADIENT, .set_end = jet->set_count});
+    sgi_jet_collect(jet, gradient ? gradient : jet->network->gradients);
 }
 
 sg_moments sg_jet_moments(const sg_jet *jet)
@@ -39,12 +39,12 @@ sg_status sg_jet_rows(sg_jet *jet, size_t set, size_t first, size_t count, void 
     if (!has_jacobian(jet, set) || !rows || first > jet->states[set].set.items ||
         count > jet->states[set].set.items - first)
         return SG_ERROR_ARGUMENT;
-    sg_jet_run(jet, &(sg_jet_call){.mode = SG_JET_ROWS,
-                                   .set_begin = set,
-                                   .set_end = set + 1,
-                                   .first = first,
-                                   .count = count,
-                                   .rows = rows});
+    sgi_jet_run(jet, &(sgi_jet_call){.mode = SG_JET_ROWS,
+                                     .set_begin = set,
+                                     .set_end = set + 1,
+                                     .first = first,
+                                     .count = count,
+                                     .rows = rows});
     return SG_OK;
 }
 
@@ -54,9 +54,9 @@ sg_status sg_jet_push(sg_jet *jet, size_t set, const void *direction, double *pr
         return SG_ERROR_ARGUMENT;
     if (!jet->tangents)
         return SG_ERROR_ORDER;
-    sg_jet_pack(jet, direction, jet->packed_direction);
-    sg_jet_run(
-        jet, &(sg_jet_call){
+    sgi_jet_pack(jet, direction, jet->packed_direction);
+    sgi_jet_run(
+        jet, &(sgi_jet_call){
                  .mode = SG_JET_PUSH, .set_begin = set, .set_end = set + 1, .products = products});
     return SG_OK;
 }
@@ -65,10 +65,10 @@ sg_status sg_jet_pull(sg_jet *jet, size_t set, const double *weights, void *grad
 {
     if (!has_jacobian(jet, set) || !weights || !gradient)
         return SG_ERROR_ARGUMENT;
-    sg_jet_run(jet,
-               &(sg_jet_call){
-                   .mode = SG_JET_PULL, .set_begin = set, .set_end = set + 1, .weights = weights});
-    sg_jet_collect(jet, gradient);
+    sgi_jet_run(jet,
+                &(sgi_jet_call){
+                    .mode = SG_JET_PULL, .set_begin = set, .set_end = set + 1, .weights = weights});
+    sgi_jet_collect(jet, gradient);
     return SG_OK;
 }
 
@@ -127,7 +127,7 @@ sg_status sg_jet_evaluate(sg_jet_network *network, const sg_jet_plan *plan, sg_p
     config.set_count = 1;
     config.pool = pool;
     sg_jet *jet;
-    sg_status status = sg_jet_create_for(&jet, &config, false, allocator);
+    sg_status status = sgi_jet_create_for(&jet, &config, false, allocator);
     if (status != SG_OK)
         return status;
     sg_jet_forward(jet);

@@ -27,7 +27,7 @@ sg_jet_config sg_jet_defaults(void)
 /* Allocates and counts. */
 static void *take(sg_jet *jet, size_t count, size_t size)
 {
-    void *memory = sg_allocate(&jet->allocator, count, size);
+    void *memory = sgi_allocate(&jet->allocator, count, size);
     jet->memory += memory ? count * size : 0;
     return memory;
 }
@@ -49,8 +49,8 @@ static int tile_points(int channels, sg_type type)
 static sg_status make_layers(sg_jet *jet, bool reverse)
 {
     const sg_jet_network *network = jet->network;
-    const sg_kernels *kernels = jet->kernels;
-    size_t layers = (size_t)network->layer_count, size = sg_type_size(network->type);
+    const sgi_kernels *kernels = jet->kernels;
+    size_t layers = (size_t)network->layer_count, size = sgi_type_size(network->type);
     jet->shapes = take(jet, layers, sizeof *jet->shapes);
     jet->packed_begin = take(jet, layers + 1, sizeof *jet->packed_begin);
     jet->gradient_begin = take(jet, layers + 1, sizeof *jet->gradient_begin);
@@ -59,10 +59,10 @@ static sg_status make_layers(sg_jet *jet, bool reverse)
     size_t line = SG_ALIGNMENT / size;
     for (size_t l = 0; l < layers; l++) {
         const sg_jet_layer *layer = &network->layers[l];
-        sg_layer_shape *shape = &jet->shapes[l];
-        *shape =
-            (sg_layer_shape){layer->inputs, layer->outputs, round_up(layer->inputs, kernels->lanes),
-                             round_up(layer->outputs, kernels->lanes), l + 1 == layers};
+        sgi_layer_shape *shape = &jet->shapes[l];
+        *shape = (sgi_layer_shape){layer->inputs, layer->outputs,
+                                   round_up(layer->inputs, kernels->lanes),
+                                   round_up(layer->outputs, kernels->lanes), l + 1 == layers};
         size_t packed = kernels->packed_size(shape), gradient = kernels->gradient_size(shape);
         jet->packed_begin[l + 1] = jet->packed_begin[l] + (packed + line - 1) / line * line;
         jet->gradient_begin[l + 1] = jet->gradient_begin[l] + (gradient + line - 1) / line * line;
@@ -89,12 +89,12 @@ static bool valid_set(const sg_jet_set *set, const sg_jet_network *network)
 static sg_status make_states(sg_jet *jet, const sg_jet_config *config)
 {
     sg_type type = jet->network->type;
-    int line = (int)(SG_ALIGNMENT / sg_type_size(type));
+    int line = (int)(SG_ALIGNMENT / sgi_type_size(type));
     jet->states = take(jet, config->set_count, sizeof *jet->states);
     if (!jet->states)
         return SG_ERROR_MEMORY;
     for (size_t s = 0; s < config->set_count; s++) {
-        sg_jet_state *state = &jet->states[s];
+        sgi_jet_state *state = &jet->states[s];
         jet->set_count++;
         state->set = config->sets[s];
         const sg_jet_plan *plan = state->set.plan;
@@ -105,8 +105,8 @@ static sg_status make_states(sg_jet *jet, const sg_jet_config *config)
         state->rows = state->points * plan->channels;
         state->first_sum = jet->sums;
         jet->sums += state->set.sums;
-        state->tables = sg_features_create(&state->features, jet->network, plan,
-                                           jet->kernels->lanes, &jet->allocator);
+        state->tables = sgi_features_create(&state->features, jet->network, plan,
+                                            jet->kernels->lanes, &jet->allocator);
         if (!state->tables)
             return SG_ERROR_MEMORY;
         state->features.points = state->points;
@@ -134,7 +134,7 @@ static extent extent_of(const sg_jet *jet)
     extent e = {0};
     size_t coordinates = (size_t)jet->network->coordinates, outputs = (size_t)jet->network->outputs;
     for (size_t s = 0; s < jet->set_count; s++) {
-        const sg_jet_state *state = &jet->states[s];
+        const sgi_jet_state *state = &jet->states[s];
         size_t sides = (size_t)state->set.points_per_item;
         size_t items = (size_t)state->item_stride, points = (size_t)state->point_stride;
         size_t requests = sides * state->set.plan->requests * outputs;
@@ -168,9 +168,9 @@ static void *carve(carver *from, size_t count, size_t size)
 }
 
 static void carve_worker(const sg_jet *jet, const extent *e, bool reverse, carver *from,
-                         sg_jet_worker *worker)
+                         sgi_jet_worker *worker)
 {
-    size_t size = sg_type_size(jet->network->type), hidden = (size_t)jet->network->layer_count - 1;
+    size_t size = sgi_type_size(jet->network->type), hidden = (size_t)jet->network->layer_count - 1;
     void **z = carve(from, hidden, sizeof(void *)), **a = carve(from, hidden, sizeof(void *));
     void **memo = carve(from, hidden, sizeof(void *));
     for (size_t l = 0; l < hidden; l++) {
@@ -213,7 +213,7 @@ static sg_status make_workers(sg_jet *jet, bool reverse)
     if (!jet->workers)
         return SG_ERROR_MEMORY;
     for (int t = 0; t < jet->threads; t++) {
-        sg_jet_worker *worker = &jet->workers[t];
+        sgi_jet_worker *worker = &jet->workers[t];
         carver measure = {0};
         carve_worker(jet, &e, reverse, &measure, worker);
         worker->memory = take(jet, measure.used, 1);
@@ -230,7 +230,7 @@ static sg_status make_workers(sg_jet *jet, bool reverse)
 static sg_status make_units(sg_jet *jet, bool reverse)
 {
     size_t elements = jet->gradient_begin[jet->network->layer_count];
-    size_t size = sg_type_size(jet->network->type);
+    size_t size = sgi_type_size(jet->network->type);
     jet->most_units = MOST_UNITS;
     while (jet->most_units > LEAST_UNITS && jet->most_units * elements * size > MOST_GRADIENT_BYTES)
         jet->most_units /= 2;
@@ -254,10 +254,10 @@ static sg_status choose_kernels(sg_jet *jet, const sg_jet_config *config)
 {
     sg_type type = config->network->type;
     sg_isa isa = sg_isa_resolve(config->isa);
-    if (config->reference)
-        jet->kernels = sg_kernels_reference(type);
+    if (config->plain)
+        jet->kernels = sgi_kernels_plain(type);
     else if (isa != SG_ISA_AUTO)
-        jet->kernels = sg_kernels_for(isa, type);
+        jet->kernels = sgi_kernels_for(isa, type);
     return jet->kernels ? SG_OK : SG_ERROR_UNSUPPORTED;
 }
 
@@ -277,8 +277,8 @@ static sg_status fill(sg_jet *jet, const sg_jet_config *config, bool reverse)
     return status == SG_OK ? make_units(jet, reverse) : status;
 }
 
-sg_status sg_jet_create_for(sg_jet **out, const sg_jet_config *config, bool reverse,
-                            const sg_allocator *given)
+sg_status sgi_jet_create_for(sg_jet **out, const sg_jet_config *config, bool reverse,
+                             const sg_allocator *given)
 {
     if (!out)
         return SG_ERROR_ARGUMENT;
@@ -288,8 +288,8 @@ sg_status sg_jet_create_for(sg_jet **out, const sg_jet_config *config, bool reve
     for (size_t s = 0; s < config->set_count; s++)
         if (!valid_set(&config->sets[s], config->network))
             return SG_ERROR_ARGUMENT;
-    sg_allocator allocator = sg_allocator_or_heap(given);
-    sg_jet *jet = sg_allocate(&allocator, 1, sizeof *jet);
+    sg_allocator allocator = sgi_allocator_or_heap(given);
+    sg_jet *jet = sgi_allocate(&allocator, 1, sizeof *jet);
     if (!jet)
         return SG_ERROR_MEMORY;
     jet->allocator = allocator;
@@ -305,7 +305,7 @@ sg_status sg_jet_create_for(sg_jet **out, const sg_jet_config *config, bool reve
 
 sg_status sg_jet_create(sg_jet **jet, const sg_jet_config *config, const sg_allocator *allocator)
 {
-    return sg_jet_create_for(jet, config, true, allocator);
+    return sgi_jet_create_for(jet, config, true, allocator);
 }
 
 void sg_jet_destroy(sg_jet *jet)
@@ -314,17 +314,17 @@ void sg_jet_destroy(sg_jet *jet)
         return;
     sg_allocator allocator = jet->allocator;
     for (size_t s = 0; s < jet->set_count; s++)
-        sg_release(&allocator, jet->states[s].tables);
+        sgi_release(&allocator, jet->states[s].tables);
     for (int t = 0; t < jet->threads && jet->workers; t++)
-        sg_release(&allocator, jet->workers[t].memory);
+        sgi_release(&allocator, jet->workers[t].memory);
     for (size_t u = 0; u < jet->most_units && jet->unit_gradient; u++)
-        sg_release(&allocator, jet->unit_gradient[u]);
+        sgi_release(&allocator, jet->unit_gradient[u]);
     void *parts[] = {jet->states,    jet->shapes,           jet->packed_begin, jet->gradient_begin,
                      jet->packed,    jet->packed_direction, jet->workers,      jet->unit_gradient,
                      jet->unit_sums, jet->unit_moments,     jet->result_sums};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        sg_release(&allocator, parts[i]);
-    sg_release(&allocator, jet);
+        sgi_release(&allocator, parts[i]);
+    sgi_release(&allocator, jet);
 }
 
 sg_status sg_jet_resize(sg_jet *jet, size_t set, size_t items, void *value_adjoints)

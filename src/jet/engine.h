@@ -11,22 +11,22 @@
 #include "jet/plan.h"
 
 /* A point set and what is fixed about its tiles. */
-typedef struct sg_jet_state {
+typedef struct sgi_jet_state {
     sg_jet_set set;
     int points;       /* of a tile: a multiple of 6, and of points_per_item */
     int point_stride; /* between arrays over the points of a tile; whole cache lines */
     int items;        /* of a tile */
     int item_stride;  /* between arrays over the items of a tile; whole cache lines */
     int rows;         /* points * channels */
-    sg_features features;
+    sgi_features features;
     void *tables;      /* owns the arrays of `features` */
     size_t first_sum;  /* of the set's sums within a unit's */
     size_t first_tile; /* in the order of all sets, this call */
     size_t tiles;
-} sg_jet_state;
+} sgi_jet_state;
 
 /* Memory of one tile. z, a, memo: (layers - 1) arrays of rows. */
-typedef struct sg_jet_worker {
+typedef struct sgi_jet_worker {
     void *memory; /* owns all arrays below */
     void **z, **a, **memo;
     void *features;          /* rows */
@@ -38,42 +38,42 @@ typedef struct sg_jet_worker {
     void *tangents;          /* like `values` */
     void *layer_gradient;    /* of one layer, for Jacobian rows */
     void **coordinate_at, **value_at, **adjoint_at; /* what the callbacks get */
-} sg_jet_worker;
+} sgi_jet_worker;
 
 /* What a call does with each tile. */
-typedef enum sg_jet_mode {
+typedef enum sgi_jet_mode {
     SG_JET_FORWARD,
     SG_JET_GRADIENT,
     SG_JET_ROWS,
     SG_JET_PUSH,
     SG_JET_PULL
-} sg_jet_mode;
+} sgi_jet_mode;
 
 /* One call, as the units see it. */
-typedef struct sg_jet_call {
-    sg_jet_mode mode;
+typedef struct sgi_jet_call {
+    sgi_jet_mode mode;
     size_t set_begin, set_end; /* the sets it works on */
     size_t first, count;       /* items, SG_JET_ROWS */
     void *rows;                /* SG_JET_ROWS */
     double *products;          /* SG_JET_PUSH */
     const double *weights;     /* SG_JET_PULL */
     size_t tiles, units;
-} sg_jet_call;
+} sgi_jet_call;
 
 struct sg_jet {
     sg_allocator allocator;
     sg_jet_network *network;
-    const sg_kernels *kernels;
+    const sgi_kernels *kernels;
     sg_pool *pool;
     bool general, tangents;
-    sg_jet_state *states; /* (set_count) */
+    sgi_jet_state *states; /* (set_count) */
     size_t set_count;
-    sg_layer_shape *shapes; /* (layers) */
-    size_t *packed_begin;   /* (layers) element where a layer's packed weights begin */
-    size_t *gradient_begin; /* (layers + 1) */
+    sgi_layer_shape *shapes; /* (layers) */
+    size_t *packed_begin;    /* (layers) element where a layer's packed weights begin */
+    size_t *gradient_begin;  /* (layers + 1) */
     void *packed, *packed_direction;
     int threads;
-    sg_jet_worker *workers; /* (threads) */
+    sgi_jet_worker *workers; /* (threads) */
     size_t most_units;
     void **unit_gradient;     /* (most_units) */
     double *unit_sums;        /* (most_units, sums) */
@@ -82,37 +82,37 @@ struct sg_jet {
     double *result_sums;      /* (sums) */
     sg_moments result_moments;
     size_t memory;
-    sg_jet_call call;
+    sgi_jet_call call;
 };
 
 /* Creation with or without what the reverse pass needs. */
-SG_CHECKED sg_status sg_jet_create_for(sg_jet **jet, const sg_jet_config *config, bool reverse,
-                                       const sg_allocator *allocator);
+SG_CHECKED sg_status sgi_jet_create_for(sg_jet **jet, const sg_jet_config *config, bool reverse,
+                                        const sg_allocator *allocator);
 
 /* tile.c: one tile. `first` and `count` are items of the set. */
-void sg_tile_forward(sg_jet *jet, const sg_jet_state *state, int worker, size_t first,
-                     size_t count);
+void sgi_tile_forward(sg_jet *jet, const sgi_jet_state *state, int worker, size_t first,
+                      size_t count);
 /* Calls the residual callback; its adjoints are left in the worker's request arrays. */
-void sg_tile_residual(sg_jet *jet, const sg_jet_state *state, int worker, size_t first,
-                      size_t count, int component, double *sums);
+void sgi_tile_residual(sg_jet *jet, const sgi_jet_state *state, int worker, size_t first,
+                       size_t count, int component, double *sums);
 /* Turns adjoints of requests into adjoints of channels: y_moved += weights[i * step] * adjoints, or
  * 1 for NULL weights. */
-void sg_tile_gather(sg_jet *jet, const sg_jet_state *state, int worker, size_t count,
-                    const double *weights, size_t step);
+void sgi_tile_gather(sg_jet *jet, const sgi_jet_state *state, int worker, size_t count,
+                     const double *weights, size_t step);
 /* Adds the gradient of the adjoints in y_moved. */
-void sg_tile_reverse(sg_jet *jet, const sg_jet_state *state, int worker, void *gradient);
+void sgi_tile_reverse(sg_jet *jet, const sgi_jet_state *state, int worker, void *gradient);
 /* The same, item by item: item i's gradient is written to rows + i * step parameters. */
-void sg_tile_reverse_rows(sg_jet *jet, const sg_jet_state *state, int worker, size_t count,
-                          void *rows, size_t step);
+void sgi_tile_reverse_rows(sg_jet *jet, const sgi_jet_state *state, int worker, size_t count,
+                           void *rows, size_t step);
 /* Tangents of the requests along packed_direction, left in the worker's `tangents`. */
-void sg_tile_tangent(sg_jet *jet, const sg_jet_state *state, int worker);
-void sg_tile_clear(const sg_jet *jet, const sg_jet_state *state, int worker); /* y_moved <- 0 */
+void sgi_tile_tangent(sg_jet *jet, const sgi_jet_state *state, int worker);
+void sgi_tile_clear(const sg_jet *jet, const sgi_jet_state *state, int worker); /* y_moved <- 0 */
 
 /* units.c: runs a call over all tiles. */
-void sg_jet_run(sg_jet *jet, const sg_jet_call *call);
+void sgi_jet_run(sg_jet *jet, const sgi_jet_call *call);
 /* Packs `values` (parameters) into `packed`. */
-void sg_jet_pack(sg_jet *jet, const void *values, void *packed);
+void sgi_jet_pack(sg_jet *jet, const void *values, void *packed);
 /* Combines the units' gradients into `gradient` (parameters). */
-void sg_jet_collect(sg_jet *jet, void *gradient);
+void sgi_jet_collect(sg_jet *jet, void *gradient);
 
 #endif

@@ -16,7 +16,7 @@ static void put(void *array, sg_type type, size_t index, double value)
         ((double *)array)[index] = value;
 }
 
-static double wave_factor(const sg_jet_plan *plan, const sg_jet_channel *channel,
+static double wave_factor(const sg_jet_plan *plan, const sgi_jet_channel *channel,
                           const double *wave)
 {
     double factor = channel->second ? 0 : 1;
@@ -48,7 +48,7 @@ static size_t lines(size_t bytes)
 static size_t carve(tables *to, char *base, const sg_jet_network *network, int channels,
                     size_t wave_stride)
 {
-    size_t size = sg_type_size(network->type), raw = (size_t)network->raw, at = 0;
+    size_t size = sgi_type_size(network->type), raw = (size_t)network->raw, at = 0;
     size_t count = (size_t)channels;
     struct {
         void **array;
@@ -77,7 +77,7 @@ static void fill_raw(const tables *to, const sg_jet_network *network, const sg_j
         put(to->scale, network->type, i, network->scale[i]);
         put(to->shift, network->type, i, network->shift[i]);
         for (int c = 1; c < plan->channels; c++) {
-            const sg_jet_channel *channel = &plan->channel[c];
+            const sgi_jet_channel *channel = &plan->channel[c];
             bool along = channel->order == 1 && channel->along[0] == network->raw_index[i];
             put(to->raw_derivative, network->type, (size_t)c * raw + i,
                 along ? network->scale[i] : 0);
@@ -93,7 +93,7 @@ static void fill_waves(const tables *to, const sg_jet_network *network, const sg
         for (int i = 0; i < network->coordinates; i++)
             put(to->wave, network->type, (size_t)i * wave_stride + (size_t)w, wave[i]);
         for (int c = 0; c < plan->channels; c++) {
-            const sg_jet_channel *channel = &plan->channel[c];
+            const sgi_jet_channel *channel = &plan->channel[c];
             double factor = wave_factor(plan, channel, wave);
             size_t at = (size_t)c * wave_stride + (size_t)w;
             put(to->sine, network->type, at, factor * SINE_SIGN[channel->order]);
@@ -104,14 +104,14 @@ static void fill_waves(const tables *to, const sg_jet_network *network, const sg
         to->odd[c] = plan->channel[c].order % 2;
 }
 
-void *sg_features_create(sg_features *features, const sg_jet_network *network,
-                         const sg_jet_plan *plan, int lanes, const sg_allocator *allocator)
+void *sgi_features_create(sgi_features *features, const sg_jet_network *network,
+                          const sg_jet_plan *plan, int lanes, const sg_allocator *allocator)
 {
     size_t wave_stride =
         ((size_t)network->waves + (size_t)lanes - 1) / (size_t)lanes * (size_t)lanes;
     tables to = {0};
     char *memory =
-        sg_allocate(allocator, carve(&to, NULL, network, plan->channels, wave_stride), 1);
+        sgi_allocate(allocator, carve(&to, NULL, network, plan->channels, wave_stride), 1);
     if (!memory)
         return NULL;
     carve(&to, memory, network, plan->channels, wave_stride);

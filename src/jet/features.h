@@ -7,7 +7,7 @@
 
 /* Fills all of `features` but points and strides. Returns the memory that its arrays live in, to be
  * released by the caller; NULL when memory runs out. */
-void *sg_features_create(sg_features *features, const sg_jet_network *network,
-                         const sg_jet_plan *plan, int lanes, const sg_allocator *allocator);
+void *sgi_features_create(sgi_features *features, const sg_jet_network *network,
+                          const sg_jet_plan *plan, int lanes, const sg_allocator *allocator);
 
 #endif

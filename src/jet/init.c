@@ -16,19 +16,19 @@ sg_jet_init sg_jet_init_defaults(void)
 /* f(x), from the reference loops: the one place that defines it. */
 static double activation_of(sg_activation activation, double frequency, double x)
 {
-    sg_chain chain = {.channels = 1};
-    sg_activate args = {.chain = &chain,
-                        .activation = activation,
-                        .frequency = frequency,
-                        .points = 1,
-                        .width = 1,
-                        .stride = 1};
+    sgi_chain chain = {.channels = 1};
+    sgi_activate args = {.chain = &chain,
+                         .activation = activation,
+                         .frequency = frequency,
+                         .points = 1,
+                         .width = 1,
+                         .stride = 1};
     double f, memo;
-    sg_kernels_reference(SG_FLOAT64)->activate(&args, &x, &f, &memo);
+    sgi_kernels_plain(SG_FLOAT64)->activate(&args, &x, &f, &memo);
     return f;
 }
 
-double sg_activation_gain(sg_activation activation, double frequency)
+double sgi_activation_gain(sg_activation activation, double frequency)
 {
     if (activation == SG_ACTIVATION_TANH)
         return 5.0 / 3.0; /* the customary value */
@@ -54,7 +54,7 @@ static double deviation(const sg_jet_network *network, int l, const sg_jet_init 
     double gain = init->gain;
     if (gain == 0)
         gain = l + 1 < network->layer_count
-                   ? sg_activation_gain(network->activation, network->frequency)
+                   ? sgi_activation_gain(network->activation, network->frequency)
                    : 1;
     double fan = init->fan == SG_FAN_IN ? in : init->fan == SG_FAN_OUT ? out : (in + out) / 2;
     return gain / sqrt(fan);
@@ -63,8 +63,8 @@ static double deviation(const sg_jet_network *network, int l, const sg_jet_init 
 static double draw(const sg_jet_init *init, uint64_t stream, uint64_t counter)
 {
     if (init->distribution == SG_DISTRIBUTION_NORMAL)
-        return sg_random_normal(init->seed, stream, counter);
-    return sqrt(3) * (2 * sg_random_uniform(init->seed, stream, counter) - 1);
+        return sgi_random_normal(init->seed, stream, counter);
+    return sqrt(3) * (2 * sgi_random_uniform(init->seed, stream, counter) - 1);
 }
 
 static void put(const sg_jet_network *network, size_t index, double value)

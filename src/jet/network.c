@@ -54,7 +54,7 @@ void sg_jet_waves_random(double *waves, int coordinates, size_t count, double st
 {
     static const uint64_t stream = 0x7761766573; /* "waves" */
     for (size_t k = 0; k < count * (size_t)coordinates; k++)
-        waves[k] = std * sg_random_normal(seed, stream, k);
+        waves[k] = std * sgi_random_normal(seed, stream, k);
 }
 
 sg_jet_network_config sg_jet_network_defaults(void)
@@ -116,10 +116,10 @@ static sg_status copy_input(sg_jet_network *network, const sg_jet_input *input)
     size_t coordinates = (size_t)input->coordinates, wave_values = input->wave_count * coordinates;
     network->coordinates = input->coordinates;
     network->waves = (int)input->wave_count;
-    network->raw_index = sg_allocate(allocator, coordinates, sizeof(int));
-    network->scale = sg_allocate(allocator, coordinates, sizeof(double));
-    network->shift = sg_allocate(allocator, coordinates, sizeof(double));
-    network->wave = sg_allocate(allocator, wave_values, sizeof(double));
+    network->raw_index = sgi_allocate(allocator, coordinates, sizeof(int));
+    network->scale = sgi_allocate(allocator, coordinates, sizeof(double));
+    network->shift = sgi_allocate(allocator, coordinates, sizeof(double));
+    network->wave = sgi_allocate(allocator, wave_values, sizeof(double));
     if (!network->raw_index || !network->scale || !network->shift || !network->wave)
         return SG_ERROR_MEMORY;
     for (int i = 0; i < input->coordinates; i++) {
@@ -140,7 +140,8 @@ static sg_status lay_out(sg_jet_network *network, const sg_jet_network_config *c
 {
     const sg_allocator *allocator = &network->allocator;
     network->layer_count = config->hidden_count + 1;
-    network->layers = sg_allocate(allocator, (size_t)network->layer_count, sizeof *network->layers);
+    network->layers =
+        sgi_allocate(allocator, (size_t)network->layer_count, sizeof *network->layers);
     if (!network->layers)
         return SG_ERROR_MEMORY;
     int inputs = network->features;
@@ -152,9 +153,9 @@ static sg_status lay_out(sg_jet_network *network, const sg_jet_network_config *c
         network->parameters = bias + (size_t)outputs;
         inputs = outputs;
     }
-    size_t size = sg_type_size(network->type);
-    network->values = sg_allocate(allocator, network->parameters, size);
-    network->gradients = sg_allocate(allocator, network->parameters, size);
+    size_t size = sgi_type_size(network->type);
+    network->values = sgi_allocate(allocator, network->parameters, size);
+    network->gradients = sgi_allocate(allocator, network->parameters, size);
     return network->values && network->gradients ? SG_OK : SG_ERROR_MEMORY;
 }
 
@@ -166,8 +167,8 @@ sg_status sg_jet_network_create(sg_jet_network **out, const sg_jet_network_confi
     *out = NULL;
     if (!config || !valid_config(config))
         return SG_ERROR_ARGUMENT;
-    sg_allocator allocator = sg_allocator_or_heap(given);
-    sg_jet_network *network = sg_allocate(&allocator, 1, sizeof *network);
+    sg_allocator allocator = sgi_allocator_or_heap(given);
+    sg_jet_network *network = sgi_allocate(&allocator, 1, sizeof *network);
     if (!network)
         return SG_ERROR_MEMORY;
     network->allocator = allocator;
@@ -191,14 +192,14 @@ void sg_jet_network_destroy(sg_jet_network *network)
     if (!network)
         return;
     sg_allocator allocator = network->allocator;
-    sg_release(&allocator, network->raw_index);
-    sg_release(&allocator, network->scale);
-    sg_release(&allocator, network->shift);
-    sg_release(&allocator, network->wave);
-    sg_release(&allocator, network->layers);
-    sg_release(&allocator, network->values);
-    sg_release(&allocator, network->gradients);
-    sg_release(&allocator, network);
+    sgi_release(&allocator, network->raw_index);
+    sgi_release(&allocator, network->scale);
+    sgi_release(&allocator, network->shift);
+    sgi_release(&allocator, network->wave);
+    sgi_release(&allocator, network->layers);
+    sgi_release(&allocator, network->values);
+    sgi_release(&allocator, network->gradients);
+    sgi_release(&allocator, network);
 }
 
 size_t sg_jet_network_parameters(const sg_jet_network *network)
@@ -255,8 +256,8 @@ static sg_status register_span(sg_jet_network *network, sg_params *params, int l
     size_t at = bias ? shape->bias : shape->weight;
     size_t count = (size_t)shape->outputs * (bias ? 1 : (size_t)shape->inputs);
     sg_span span = {.name = name,
-                    .value = sg_element(network->values, network->type, at),
-                    .gradient = sg_element(network->gradients, network->type, at),
+                    .value = sgi_element(network->values, network->type, at),
+                    .gradient = sgi_element(network->gradients, network->type, at),
                     .count = count,
                     .type = network->type,
                     .layer = layer,

@@ -22,6 +22,6 @@ struct sg_jet_network {
 };
 
 /* The deviation-preserving gain of an activation: see sg_jet_init. */
-double sg_activation_gain(sg_activation activation, double frequency);
+double sgi_activation_gain(sg_activation activation, double frequency);
 
 #endif

@@ -23,9 +23,9 @@ static int compare_int(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-static sg_jet_channel derivative(int order, const int *along)
+static sgi_jet_channel derivative(int order, const int *along)
 {
-    sg_jet_channel channel = {.order = order};
+    sgi_jet_channel channel = {.order = order};
     memcpy(channel.along, along, (size_t)order * sizeof *along);
     qsort(channel.along, (size_t)order, sizeof *channel.along, compare_int);
     return channel;
@@ -33,7 +33,7 @@ static sg_jet_channel derivative(int order, const int *along)
 
 static int compare_channel(const void *left, const void *right)
 {
-    const sg_jet_channel *a = left, *b = right;
+    const sgi_jet_channel *a = left, *b = right;
     if (a->order != b->order)
         return a->order - b->order;
     if (!a->second != !b->second)
@@ -47,7 +47,7 @@ static int compare_channel(const void *left, const void *right)
                                                             : a->along[3] - b->along[3];
 }
 
-static int find_channel(const sg_jet_plan *plan, const sg_jet_channel *wanted)
+static int find_channel(const sg_jet_plan *plan, const sgi_jet_channel *wanted)
 {
     for (int c = 0; c < plan->channels; c++)
         if (compare_channel(&plan->channel[c], wanted) == 0)
@@ -55,7 +55,7 @@ static int find_channel(const sg_jet_plan *plan, const sg_jet_channel *wanted)
     return -1;
 }
 
-static sg_status add_channel(sg_jet_plan *plan, const sg_jet_channel *channel)
+static sg_status add_channel(sg_jet_plan *plan, const sgi_jet_channel *channel)
 {
     if (find_channel(plan, channel) >= 0)
         return SG_OK;
@@ -73,7 +73,7 @@ static sg_status add_closed(sg_jet_plan *plan, int order, const int *along)
         for (int i = 0; i < order; i++)
             if (subset >> i & 1)
                 part[count++] = along[i];
-        sg_jet_channel channel = derivative(count, part);
+        sgi_jet_channel channel = derivative(count, part);
         sg_status status = add_channel(plan, &channel);
         if (status != SG_OK)
             return status;
@@ -81,14 +81,14 @@ static sg_status add_closed(sg_jet_plan *plan, int order, const int *along)
     return SG_OK;
 }
 
-static sg_jet_channel pure_second(int coordinate)
+static sgi_jet_channel pure_second(int coordinate)
 {
-    return (sg_jet_channel){.order = 2, .along = {coordinate, coordinate}};
+    return (sgi_jet_channel){.order = 2, .along = {coordinate, coordinate}};
 }
 
 static bool has_pure_second(const sg_jet_plan *plan, int coordinate)
 {
-    sg_jet_channel channel = pure_second(coordinate);
+    sgi_jet_channel channel = pure_second(coordinate);
     return find_channel(plan, &channel) >= 0;
 }
 
@@ -173,7 +173,7 @@ static sg_status add_combination(sg_jet_plan *plan, size_t request, bool spelt)
         if (second[i] != 0)
             status = add_closed(plan, spelt ? 2 : 1, along);
     }
-    sg_jet_channel channel = {.order = 2, .second = second};
+    sgi_jet_channel channel = {.order = 2, .second = second};
     return status == SG_OK && own ? add_channel(plan, &channel) : status;
 }
 
@@ -193,11 +193,11 @@ static sg_status choose_channels(sg_jet_plan *plan, const sg_jet_request *reques
 
 /* ---- Terms of the chain rule ---------------------------------------------------------------- */
 
-static void add_term(sg_jet_plan *plan, sg_chain_term term)
+static void add_term(sg_jet_plan *plan, sgi_chain_term term)
 {
     qsort(term.factor, (size_t)term.order, sizeof *term.factor, compare_int);
     for (size_t t = plan->chain.term_count; t > 0; t--) {
-        sg_chain_term *other = &plan->terms[t - 1];
+        sgi_chain_term *other = &plan->terms[t - 1];
         if (other->channel != term.channel)
             break;
         if (other->order == term.order &&
@@ -212,16 +212,16 @@ static void add_term(sg_jet_plan *plan, sg_chain_term term)
 }
 
 /* The term of one partition: group[i] is the group of the i-th differentiation. */
-static sg_chain_term partition_term(const sg_jet_plan *plan, int c, const int *group, int groups)
+static sgi_chain_term partition_term(const sg_jet_plan *plan, int c, const int *group, int groups)
 {
-    const sg_jet_channel *channel = &plan->channel[c];
-    sg_chain_term term = {.channel = c, .order = groups, .coefficient = 1};
+    const sgi_jet_channel *channel = &plan->channel[c];
+    sgi_chain_term term = {.channel = c, .order = groups, .coefficient = 1};
     for (int g = 0; g < groups; g++) {
         int part[SG_JET_MOST_ORDER], count = 0;
         for (int i = 0; i < channel->order; i++)
             if (group[i] == g)
                 part[count++] = channel->along[i];
-        sg_jet_channel factor = derivative(count, part);
+        sgi_jet_channel factor = derivative(count, part);
         term.factor[g] = find_channel(plan, &factor);
     }
     return term;
@@ -255,25 +255,25 @@ static void add_partitions(sg_jet_plan *plan, int c)
 static void add_combination_terms(sg_jet_plan *plan, int c)
 {
     const double *second = plan->channel[c].second;
-    add_term(plan, (sg_chain_term){.channel = c, .order = 1, .factor = {c}, .coefficient = 1});
+    add_term(plan, (sgi_chain_term){.channel = c, .order = 1, .factor = {c}, .coefficient = 1});
     for (int i = 0; i < plan->coordinates; i++) {
-        sg_jet_channel first = {.order = 1, .along = {i}};
+        sgi_jet_channel first = {.order = 1, .along = {i}};
         int f = find_channel(plan, &first);
         if (second[i] != 0)
             add_term(plan,
-                     (sg_chain_term){
+                     (sgi_chain_term){
                          .channel = c, .order = 2, .factor = {f, f}, .coefficient = second[i]});
     }
 }
 
 static void mark_simple(sg_jet_plan *plan)
 {
-    sg_chain *chain = &plan->chain;
+    sgi_chain *chain = &plan->chain;
     int firsts = 0;
     while (firsts + 1 < plan->channels && plan->channel[firsts + 1].order == 1)
         firsts++;
     int rest = plan->channels - 1 - firsts;
-    const sg_jet_channel *last = &plan->channel[plan->channels - 1];
+    const sgi_jet_channel *last = &plan->channel[plan->channels - 1];
     bool pure = rest == 1 && last->order == 2 && !last->second && last->along[0] == last->along[1];
     chain->simple = firsts <= SG_CHAIN_FIRSTS &&
                     (rest == 0 || (rest == 1 && last->order == 2 && (pure || last->second)));
@@ -292,7 +292,7 @@ static sg_status make_chain(sg_jet_plan *plan)
     size_t room = 0;
     for (int c = 1; c < plan->channels; c++)
         room += plan->channel[c].second ? 1 + (size_t)plan->coordinates : MOST_PARTITIONS;
-    plan->terms = sg_allocate(&plan->allocator, room, sizeof *plan->terms);
+    plan->terms = sgi_allocate(&plan->allocator, room, sizeof *plan->terms);
     if (!plan->terms)
         return SG_ERROR_MEMORY;
     for (int c = 1; c < plan->channels; c++) {
@@ -310,11 +310,11 @@ static sg_status make_chain(sg_jet_plan *plan)
 /* ---- Requests ----------------------------------------------------------------------------- */
 
 static size_t request_parts(const sg_jet_plan *plan, const sg_jet_request *request, size_t r,
-                            sg_jet_part *parts)
+                            sgi_jet_part *parts)
 {
     if (!request->second) {
-        sg_jet_channel channel = derivative(request->order, request->along);
-        parts[0] = (sg_jet_part){find_channel(plan, &channel), 1};
+        sgi_jet_channel channel = derivative(request->order, request->along);
+        parts[0] = (sgi_jet_part){find_channel(plan, &channel), 1};
         return 1;
     }
     const double *second = combination(plan, r);
@@ -322,13 +322,13 @@ static size_t request_parts(const sg_jet_plan *plan, const sg_jet_request *reque
     double factor;
     int multiple = find_multiple(plan, second, &factor);
     if (multiple >= 0) {
-        parts[0] = (sg_jet_part){multiple, factor};
+        parts[0] = (sgi_jet_part){multiple, factor};
         return 1;
     }
     for (int i = 0; i < plan->coordinates; i++) {
-        sg_jet_channel pure = pure_second(i);
+        sgi_jet_channel pure = pure_second(i);
         if (second[i] != 0)
-            parts[count++] = (sg_jet_part){find_channel(plan, &pure), second[i]};
+            parts[count++] = (sgi_jet_part){find_channel(plan, &pure), second[i]};
     }
     return count;
 }
@@ -338,8 +338,8 @@ static sg_status make_parts(sg_jet_plan *plan, const sg_jet_request *requests)
     size_t room = 0;
     for (size_t r = 0; r < plan->requests; r++)
         room += requests[r].second ? (size_t)plan->coordinates : 1;
-    plan->part_begin = sg_allocate(&plan->allocator, plan->requests + 1, sizeof *plan->part_begin);
-    plan->parts = sg_allocate(&plan->allocator, room, sizeof *plan->parts);
+    plan->part_begin = sgi_allocate(&plan->allocator, plan->requests + 1, sizeof *plan->part_begin);
+    plan->parts = sgi_allocate(&plan->allocator, room, sizeof *plan->parts);
     if (!plan->part_begin || !plan->parts)
         return SG_ERROR_MEMORY;
     for (size_t r = 0; r < plan->requests; r++) {
@@ -368,7 +368,7 @@ static bool valid_request(const sg_jet_request *request, int coordinates)
 static sg_status copy_combinations(sg_jet_plan *plan, const sg_jet_request *requests)
 {
     size_t coordinates = (size_t)plan->coordinates;
-    plan->second = sg_allocate(&plan->allocator, plan->requests * coordinates, sizeof(double));
+    plan->second = sgi_allocate(&plan->allocator, plan->requests * coordinates, sizeof(double));
     if (!plan->second)
         return SG_ERROR_MEMORY;
     for (size_t r = 0; r < plan->requests; r++)
@@ -388,8 +388,8 @@ sg_status sg_jet_plan_create(sg_jet_plan **out, int coordinates, const sg_jet_re
     for (size_t r = 0; r < count; r++)
         if (!valid_request(&requests[r], coordinates))
             return SG_ERROR_ARGUMENT;
-    sg_allocator allocator = sg_allocator_or_heap(given);
-    sg_jet_plan *plan = sg_allocate(&allocator, 1, sizeof *plan);
+    sg_allocator allocator = sgi_allocator_or_heap(given);
+    sg_jet_plan *plan = sgi_allocate(&allocator, 1, sizeof *plan);
     if (!plan)
         return SG_ERROR_MEMORY;
     plan->allocator = allocator;
@@ -415,11 +415,11 @@ void sg_jet_plan_destroy(sg_jet_plan *plan)
     if (!plan)
         return;
     sg_allocator allocator = plan->allocator;
-    sg_release(&allocator, plan->second);
-    sg_release(&allocator, plan->terms);
-    sg_release(&allocator, plan->part_begin);
-    sg_release(&allocator, plan->parts);
-    sg_release(&allocator, plan);
+    sgi_release(&allocator, plan->second);
+    sgi_release(&allocator, plan->terms);
+    sgi_release(&allocator, plan->part_begin);
+    sgi_release(&allocator, plan->parts);
+    sgi_release(&allocator, plan);
 }
 
 size_t sg_jet_plan_requests(const sg_jet_plan *plan)

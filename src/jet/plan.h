@@ -5,29 +5,29 @@
 #include "kernel/kernels.h"
 
 /* A derivative, or a combination of pure second derivatives. */
-typedef struct sg_jet_channel {
+typedef struct sgi_jet_channel {
     int order;                    /* 2 for a combination */
     int along[SG_JET_MOST_ORDER]; /* the coordinates, ascending; unused entries are 0 */
     const double *second;         /* NULL, or (coordinates) */
-} sg_jet_channel;
+} sgi_jet_channel;
 
 /* A request is the sum of its parts. */
-typedef struct sg_jet_part {
+typedef struct sgi_jet_part {
     int channel;
     double coefficient;
-} sg_jet_part;
+} sgi_jet_part;
 
 struct sg_jet_plan {
     sg_allocator allocator;
     int coordinates;
-    sg_jet_channel channel[SG_JET_MOST_CHANNELS]; /* by order; the value is channel 0 */
+    sgi_jet_channel channel[SG_JET_MOST_CHANNELS]; /* by order; the value is channel 0 */
     int channels;
-    sg_chain chain;
-    sg_chain_term *terms; /* of `chain` */
+    sgi_chain chain;
+    sgi_chain_term *terms; /* of `chain` */
     size_t requests;
     double *second;     /* (requests, coordinates): copies of the requests' combinations */
     size_t *part_begin; /* (requests + 1) */
-    sg_jet_part *parts;
+    sgi_jet_part *parts;
 };
 
 #endif

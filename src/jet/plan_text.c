@@ -62,7 +62,7 @@ size_t sg_jet_plan_describe(const sg_jet_plan *plan, const char *field, const ch
     if (size > 0)
         text[0] = '\0';
     for (int c = 0; c < plan->channels; c++) {
-        const sg_jet_channel *channel = &plan->channel[c];
+        const sgi_jet_channel *channel = &plan->channel[c];
         put(&to, "%s", c ? " " : "");
         if (channel->second) {
             put_combination(&to, plan, channel->second, field, names);

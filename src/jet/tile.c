@@ -7,12 +7,12 @@
 /* The address of element `index` of an array of the network's type. */
 static void *at(const sg_jet *jet, void *base, size_t index)
 {
-    return sg_element(base, jet->network->type, index);
+    return sgi_element(base, jet->network->type, index);
 }
 
 static void copy(const sg_jet *jet, void *to, const void *from, int count)
 {
-    memcpy(to, from, (size_t)count * sg_type_size(jet->network->type));
+    memcpy(to, from, (size_t)count * sgi_type_size(jet->network->type));
 }
 
 /* ---- Forward ------------------------------------------------------------------------------ */
@@ -20,15 +20,15 @@ static void copy(const sg_jet *jet, void *to, const void *from, int count)
 /* Items past the tile's end repeat its last one: finite wherever that is. */
 static void repeat_last(const sg_jet *jet, void *array, size_t count, size_t capacity)
 {
-    size_t size = sg_type_size(jet->network->type);
+    size_t size = sgi_type_size(jet->network->type);
     for (size_t i = count; i < capacity; i++)
         memcpy((char *)array + i * size, (char *)array + (count - 1) * size, size);
 }
 
-static void make_points(sg_jet *jet, const sg_jet_state *state, int worker, size_t first,
+static void make_points(sg_jet *jet, const sgi_jet_state *state, int worker, size_t first,
                         size_t count)
 {
-    sg_jet_worker *w = &jet->workers[worker];
+    sgi_jet_worker *w = &jet->workers[worker];
     size_t set = (size_t)(state - jet->states);
     int coordinates = jet->network->coordinates, sides = state->set.points_per_item;
     for (int i = 0; i < sides * coordinates; i++)
@@ -43,15 +43,15 @@ static void make_points(sg_jet *jet, const sg_jet_state *state, int worker, size
     }
 }
 
-static sg_activate activate_args(const sg_jet *jet, const sg_jet_state *state, int layer)
+static sgi_activate activate_args(const sg_jet *jet, const sgi_jet_state *state, int layer)
 {
-    return (sg_activate){.chain = &state->set.plan->chain,
-                         .activation = jet->network->activation,
-                         .frequency = jet->network->frequency,
-                         .general = jet->general,
-                         .points = state->points,
-                         .width = jet->shapes[layer].outputs,
-                         .stride = jet->shapes[layer].output_stride};
+    return (sgi_activate){.chain = &state->set.plan->chain,
+                          .activation = jet->network->activation,
+                          .frequency = jet->network->frequency,
+                          .general = jet->general,
+                          .points = state->points,
+                          .width = jet->shapes[layer].outputs,
+                          .stride = jet->shapes[layer].output_stride};
 }
 
 static const void *packed_layer(const sg_jet *jet, void *packed, int layer)
@@ -60,13 +60,13 @@ static const void *packed_layer(const sg_jet *jet, void *packed, int layer)
 }
 
 /* What layer `layer` takes in. */
-static void *layer_input(const sg_jet_worker *w, int layer)
+static void *layer_input(const sgi_jet_worker *w, int layer)
 {
     return layer == 0 ? w->features : w->a[layer - 1];
 }
 
 /* Address of (side, request, output)'s array over items. */
-static void *request_array(const sg_jet *jet, const sg_jet_state *state, void *arrays, int side,
+static void *request_array(const sg_jet *jet, const sgi_jet_state *state, void *arrays, int side,
                            size_t request, int output)
 {
     size_t index =
@@ -76,7 +76,7 @@ static void *request_array(const sg_jet *jet, const sg_jet_state *state, void *a
 }
 
 /* Address of (channel, output)'s array over the points of a side. */
-static void *channel_array(const sg_jet *jet, const sg_jet_state *state, void *y, int channel,
+static void *channel_array(const sg_jet *jet, const sgi_jet_state *state, void *y, int channel,
                            int output, int side)
 {
     size_t line = (size_t)(channel * jet->network->outputs + output);
@@ -99,7 +99,7 @@ static void add_scaled(const sg_jet *jet, void *to, const void *from, double coe
 }
 
 /* Requests from channels, for values and for tangents. */
-static void scatter(const sg_jet *jet, const sg_jet_state *state, void *y, void *arrays)
+static void scatter(const sg_jet *jet, const sgi_jet_state *state, void *y, void *arrays)
 {
     const sg_jet_plan *plan = state->set.plan;
     for (int side = 0; side < state->set.points_per_item; side++)
@@ -112,15 +112,16 @@ static void scatter(const sg_jet *jet, const sg_jet_state *state, void *y, void 
                                (size_t)state->items);
 }
 
-void sg_tile_forward(sg_jet *jet, const sg_jet_state *state, int worker, size_t first, size_t count)
+void sgi_tile_forward(sg_jet *jet, const sgi_jet_state *state, int worker, size_t first,
+                      size_t count)
 {
-    sg_jet_worker *w = &jet->workers[worker];
-    const sg_kernels *kernels = jet->kernels;
+    sgi_jet_worker *w = &jet->workers[worker];
+    const sgi_kernels *kernels = jet->kernels;
     int last = jet->network->layer_count - 1;
     make_points(jet, state, worker, first, count);
     kernels->features(&state->features, w->coordinates, w->features);
     for (int l = 0; l < last; l++) {
-        sg_activate args = activate_args(jet, state, l);
+        sgi_activate args = activate_args(jet, state, l);
         kernels->forward(&jet->shapes[l], packed_layer(jet, jet->packed, l), state->rows,
                          state->points, false, layer_input(w, l), w->z[l]);
         kernels->activate(&args, w->z[l], w->a[l], w->memo[l]);
@@ -133,14 +134,14 @@ void sg_tile_forward(sg_jet *jet, const sg_jet_state *state, int worker, size_t 
 
 /* ---- Residual ----------------------------------------------------------------------------- */
 
-void sg_tile_residual(sg_jet *jet, const sg_jet_state *state, int worker, size_t first,
-                      size_t count, int component, double *sums)
+void sgi_tile_residual(sg_jet *jet, const sgi_jet_state *state, int worker, size_t first,
+                       size_t count, int component, double *sums)
 {
-    sg_jet_worker *w = &jet->workers[worker];
+    sgi_jet_worker *w = &jet->workers[worker];
     bool reverse = jet->call.mode != SG_JET_FORWARD;
     size_t arrays = (size_t)state->set.points_per_item * state->set.plan->requests *
                     (size_t)jet->network->outputs;
-    size_t stride = (size_t)state->item_stride, size = sg_type_size(jet->network->type);
+    size_t stride = (size_t)state->item_stride, size = sgi_type_size(jet->network->type);
     if (reverse)
         memset(w->adjoints, 0, arrays * stride * size);
     for (size_t i = 0; i < arrays; i++) {
@@ -160,11 +161,11 @@ void sg_tile_residual(sg_jet *jet, const sg_jet_state *state, int worker, size_t
     state->set.residual(state->set.context, &tile);
 }
 
-void sg_tile_clear(const sg_jet *jet, const sg_jet_state *state, int worker)
+void sgi_tile_clear(const sg_jet *jet, const sgi_jet_state *state, int worker)
 {
     size_t count =
         (size_t)(state->set.plan->channels * jet->network->outputs) * (size_t)state->point_stride;
-    memset(jet->workers[worker].y_moved, 0, count * sg_type_size(jet->network->type));
+    memset(jet->workers[worker].y_moved, 0, count * sgi_type_size(jet->network->type));
 }
 
 /* to += coefficient * weights[i * step] * from */
@@ -180,10 +181,10 @@ static void add_weighted(const sg_jet *jet, void *to, const void *from, double c
     }
 }
 
-void sg_tile_gather(sg_jet *jet, const sg_jet_state *state, int worker, size_t count,
-                    const double *weights, size_t step)
+void sgi_tile_gather(sg_jet *jet, const sgi_jet_state *state, int worker, size_t count,
+                     const double *weights, size_t step)
 {
-    sg_jet_worker *w = &jet->workers[worker];
+    sgi_jet_worker *w = &jet->workers[worker];
     const sg_jet_plan *plan = state->set.plan;
     for (int side = 0; side < state->set.points_per_item; side++)
         for (size_t r = 0; r < plan->requests; r++)
@@ -210,16 +211,16 @@ typedef struct sink {
 } sink;
 
 /* Gradient of one layer for one item, written to its row. */
-static void item_gradient(sg_jet *jet, const sg_jet_state *state, int worker, int layer,
+static void item_gradient(sg_jet *jet, const sgi_jet_state *state, int worker, int layer,
                           const void *adjoint, size_t item, void *row)
 {
-    sg_jet_worker *w = &jet->workers[worker];
-    const sg_layer_shape *shape = &jet->shapes[layer];
+    sgi_jet_worker *w = &jet->workers[worker];
+    const sgi_layer_shape *shape = &jet->shapes[layer];
     const sg_jet_layer *place = &jet->network->layers[layer];
     int channels = state->set.plan->channels;
     memset(w->layer_gradient, 0,
            (jet->gradient_begin[layer + 1] - jet->gradient_begin[layer]) *
-               sg_type_size(jet->network->type));
+               sgi_type_size(jet->network->type));
     for (int side = 0; side < state->set.points_per_item; side++) {
         size_t point = item + (size_t)side * (size_t)state->items;
         char *in = layer_input(w, layer);
@@ -236,10 +237,10 @@ static void item_gradient(sg_jet *jet, const sg_jet_state *state, int worker, in
                          at(jet, row, place->bias));
 }
 
-static void layer_gradient(sg_jet *jet, const sg_jet_state *state, int worker, int layer,
+static void layer_gradient(sg_jet *jet, const sgi_jet_state *state, int worker, int layer,
                            const void *adjoint, const sink *to)
 {
-    const sg_layer_shape *shape = &jet->shapes[layer];
+    const sgi_layer_shape *shape = &jet->shapes[layer];
     const void *in = layer_input(&jet->workers[worker], layer);
     if (to->rows) {
         for (size_t i = 0; i < to->count; i++)
@@ -254,10 +255,10 @@ static void layer_gradient(sg_jet *jet, const sg_jet_state *state, int worker, i
         jet->kernels->weights(shape, state->rows, 1, state->points, adjoint, in, gradient);
 }
 
-static void reverse_into(sg_jet *jet, const sg_jet_state *state, int worker, const sink *to)
+static void reverse_into(sg_jet *jet, const sgi_jet_state *state, int worker, const sink *to)
 {
-    sg_jet_worker *w = &jet->workers[worker];
-    const sg_kernels *kernels = jet->kernels;
+    sgi_jet_worker *w = &jet->workers[worker];
+    const sgi_kernels *kernels = jet->kernels;
     int last = jet->network->layer_count - 1;
     void *adjoint = w->moved[0], *next = w->moved[1];
     layer_gradient(jet, state, worker, last, w->y_moved, to);
@@ -267,7 +268,7 @@ static void reverse_into(sg_jet *jet, const sg_jet_state *state, int worker, con
                             state->set.plan->channels, state->points, state->point_stride,
                             w->y_moved, adjoint);
     for (int l = last - 1; l >= 0; l--) {
-        sg_activate args = activate_args(jet, state, l);
+        sgi_activate args = activate_args(jet, state, l);
         kernels->activate_reverse(&args, w->z[l], w->a[l], w->memo[l], adjoint);
         layer_gradient(jet, state, worker, l, adjoint, to);
         if (l == 0)
@@ -280,27 +281,27 @@ static void reverse_into(sg_jet *jet, const sg_jet_state *state, int worker, con
     }
 }
 
-void sg_tile_reverse(sg_jet *jet, const sg_jet_state *state, int worker, void *gradient)
+void sgi_tile_reverse(sg_jet *jet, const sgi_jet_state *state, int worker, void *gradient)
 {
     reverse_into(jet, state, worker, &(sink){.gradient = gradient});
 }
 
-void sg_tile_reverse_rows(sg_jet *jet, const sg_jet_state *state, int worker, size_t count,
-                          void *rows, size_t step)
+void sgi_tile_reverse_rows(sg_jet *jet, const sgi_jet_state *state, int worker, size_t count,
+                           void *rows, size_t step)
 {
     reverse_into(jet, state, worker, &(sink){.rows = rows, .count = count, .step = step});
 }
 
 /* ---- Tangent ------------------------------------------------------------------------------ */
 
-void sg_tile_tangent(sg_jet *jet, const sg_jet_state *state, int worker)
+void sgi_tile_tangent(sg_jet *jet, const sgi_jet_state *state, int worker)
 {
-    sg_jet_worker *w = &jet->workers[worker];
-    const sg_kernels *kernels = jet->kernels;
+    sgi_jet_worker *w = &jet->workers[worker];
+    const sgi_kernels *kernels = jet->kernels;
     int last = jet->network->layer_count - 1, channels = state->set.plan->channels;
     void *in = w->moved[0], *out = w->moved[1];
     for (int l = 0; l < last; l++) {
-        sg_activate args = activate_args(jet, state, l);
+        sgi_activate args = activate_args(jet, state, l);
         kernels->forward(&jet->shapes[l], packed_layer(jet, jet->packed_direction, l), state->rows,
                          state->points, false, layer_input(w, l), out);
         if (l > 0)

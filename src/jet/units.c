@@ -11,16 +11,16 @@ enum { LEAST_TILES = 8, COMBINE_ELEMENTS = 4096 };
 
 static void *at(const sg_jet *jet, void *base, size_t index)
 {
-    return sg_element(base, jet->network->type, index);
+    return sgi_element(base, jet->network->type, index);
 }
 
 /* ---- One tile ----------------------------------------------------------------------------- */
 
 /* The moments of dL/du, and dL/du itself where it is wanted. */
-static void observe_outputs(sg_jet *jet, const sg_jet_state *state, int worker, size_t first,
+static void observe_outputs(sg_jet *jet, const sgi_jet_state *state, int worker, size_t first,
                             size_t count, sg_moments *moments)
 {
-    size_t outputs = (size_t)jet->network->outputs, size = sg_type_size(jet->network->type);
+    size_t outputs = (size_t)jet->network->outputs, size = sgi_type_size(jet->network->type);
     for (size_t side = 0; side < (size_t)state->set.points_per_item; side++)
         for (size_t o = 0; o < outputs; o++) {
             size_t from = o * (size_t)state->point_stride + side * (size_t)state->items;
@@ -33,51 +33,51 @@ static void observe_outputs(sg_jet *jet, const sg_jet_state *state, int worker, 
         }
 }
 
-static void gradient_tile(sg_jet *jet, const sg_jet_state *state, size_t unit, int worker,
+static void gradient_tile(sg_jet *jet, const sgi_jet_state *state, size_t unit, int worker,
                           size_t first, size_t count)
 {
     double *sums = jet->unit_sums + unit * jet->sums + state->first_sum;
-    sg_tile_residual(jet, state, worker, first, count, -1, sums);
+    sgi_tile_residual(jet, state, worker, first, count, -1, sums);
     if (jet->call.mode == SG_JET_FORWARD)
         return;
-    sg_tile_clear(jet, state, worker);
-    sg_tile_gather(jet, state, worker, count, NULL, 0);
+    sgi_tile_clear(jet, state, worker);
+    sgi_tile_gather(jet, state, worker, count, NULL, 0);
     observe_outputs(jet, state, worker, first, count, &jet->unit_moments[unit]);
-    sg_tile_reverse(jet, state, worker, jet->unit_gradient[unit]);
+    sgi_tile_reverse(jet, state, worker, jet->unit_gradient[unit]);
 }
 
-static void pull_tile(sg_jet *jet, const sg_jet_state *state, size_t unit, int worker, size_t first,
-                      size_t count)
+static void pull_tile(sg_jet *jet, const sgi_jet_state *state, size_t unit, int worker,
+                      size_t first, size_t count)
 {
     size_t components = (size_t)state->set.components;
-    sg_tile_clear(jet, state, worker);
+    sgi_tile_clear(jet, state, worker);
     for (size_t j = 0; j < components; j++) {
-        sg_tile_residual(jet, state, worker, first, count, (int)j, NULL);
-        sg_tile_gather(jet, state, worker, count, jet->call.weights + first * components + j,
-                       components);
+        sgi_tile_residual(jet, state, worker, first, count, (int)j, NULL);
+        sgi_tile_gather(jet, state, worker, count, jet->call.weights + first * components + j,
+                        components);
     }
-    sg_tile_reverse(jet, state, worker, jet->unit_gradient[unit]);
+    sgi_tile_reverse(jet, state, worker, jet->unit_gradient[unit]);
 }
 
-static void rows_tile(sg_jet *jet, const sg_jet_state *state, int worker, size_t first,
+static void rows_tile(sg_jet *jet, const sgi_jet_state *state, int worker, size_t first,
                       size_t count)
 {
     size_t components = (size_t)state->set.components, parameters = jet->network->parameters;
     for (size_t j = 0; j < components; j++) {
         size_t row = (first - jet->call.first) * components + j;
-        sg_tile_residual(jet, state, worker, first, count, (int)j, NULL);
-        sg_tile_clear(jet, state, worker);
-        sg_tile_gather(jet, state, worker, count, NULL, 0);
-        sg_tile_reverse_rows(jet, state, worker, count, at(jet, jet->call.rows, row * parameters),
-                             components * parameters);
+        sgi_tile_residual(jet, state, worker, first, count, (int)j, NULL);
+        sgi_tile_clear(jet, state, worker);
+        sgi_tile_gather(jet, state, worker, count, NULL, 0);
+        sgi_tile_reverse_rows(jet, state, worker, count, at(jet, jet->call.rows, row * parameters),
+                              components * parameters);
     }
 }
 
 /* products[i] = sum over the item's request values of adjoint * tangent. */
-static void dot_requests(sg_jet *jet, const sg_jet_state *state, int worker, size_t count,
+static void dot_requests(sg_jet *jet, const sgi_jet_state *state, int worker, size_t count,
                          double *products, size_t step)
 {
-    const sg_jet_worker *w = &jet->workers[worker];
+    const sgi_jet_worker *w = &jet->workers[worker];
     size_t arrays = (size_t)state->set.points_per_item * state->set.plan->requests *
                     (size_t)jet->network->outputs;
     size_t stride = (size_t)state->item_stride;
@@ -92,13 +92,13 @@ static void dot_requests(sg_jet *jet, const sg_jet_state *state, int worker, siz
     }
 }
 
-static void push_tile(sg_jet *jet, const sg_jet_state *state, int worker, size_t first,
+static void push_tile(sg_jet *jet, const sgi_jet_state *state, int worker, size_t first,
                       size_t count)
 {
     size_t components = (size_t)state->set.components;
-    sg_tile_tangent(jet, state, worker);
+    sgi_tile_tangent(jet, state, worker);
     for (size_t j = 0; j < components; j++) {
-        sg_tile_residual(jet, state, worker, first, count, (int)j, NULL);
+        sgi_tile_residual(jet, state, worker, first, count, (int)j, NULL);
         dot_requests(jet, state, worker, count, jet->call.products + first * components + j,
                      components);
     }
@@ -110,20 +110,20 @@ static size_t begin_item(const sg_jet *jet)
     return jet->call.mode == SG_JET_ROWS ? jet->call.first : 0;
 }
 
-static size_t end_item(const sg_jet *jet, const sg_jet_state *state)
+static size_t end_item(const sg_jet *jet, const sgi_jet_state *state)
 {
     return jet->call.mode == SG_JET_ROWS ? jet->call.first + jet->call.count : state->set.items;
 }
 
 static void run_tile(sg_jet *jet, size_t unit, int worker, size_t tile)
 {
-    const sg_jet_state *state = &jet->states[jet->call.set_begin];
+    const sgi_jet_state *state = &jet->states[jet->call.set_begin];
     while (tile >= state->first_tile + state->tiles)
         state++;
     size_t capacity = (size_t)state->items, end = end_item(jet, state);
     size_t first = begin_item(jet) + (tile - state->first_tile) * capacity;
     size_t count = end - first < capacity ? end - first : capacity;
-    sg_tile_forward(jet, state, worker, first, count);
+    sgi_tile_forward(jet, state, worker, first, count);
     switch (jet->call.mode) {
     case SG_JET_FORWARD:
     case SG_JET_GRADIENT:
@@ -143,7 +143,7 @@ static void run_tile(sg_jet *jet, size_t unit, int worker, size_t tile)
 
 /* ---- Units -------------------------------------------------------------------------------- */
 
-static bool accumulates(sg_jet_mode mode)
+static bool accumulates(sgi_jet_mode mode)
 {
     return mode == SG_JET_GRADIENT || mode == SG_JET_PULL;
 }
@@ -156,7 +156,7 @@ static size_t unit_begin(const sg_jet *jet, size_t unit)
         total += (double)jet->states[s].tiles * jet->states[s].rows;
     double share = total * (double)unit / (double)jet->call.units;
     for (size_t s = jet->call.set_begin; s < jet->call.set_end; s++) {
-        const sg_jet_state *state = &jet->states[s];
+        const sgi_jet_state *state = &jet->states[s];
         double work = (double)state->tiles * state->rows;
         if (share < before + work)
             return state->first_tile + (size_t)ceil((share - before) / state->rows);
@@ -173,7 +173,7 @@ static void run_unit(void *context, size_t unit, int worker)
     jet->unit_moments[unit] = (sg_moments){0, 0, 0};
     if (accumulates(jet->call.mode))
         memset(jet->unit_gradient[unit], 0,
-               jet->gradient_begin[jet->network->layer_count] * sg_type_size(jet->network->type));
+               jet->gradient_begin[jet->network->layer_count] * sgi_type_size(jet->network->type));
     size_t end = unit_begin(jet, unit + 1);
     for (size_t tile = unit_begin(jet, unit); tile < end; tile++)
         run_tile(jet, unit, worker, tile);
@@ -183,7 +183,7 @@ static void cut_tiles(sg_jet *jet)
 {
     jet->call.tiles = 0;
     for (size_t s = jet->call.set_begin; s < jet->call.set_end; s++) {
-        sg_jet_state *state = &jet->states[s];
+        sgi_jet_state *state = &jet->states[s];
         size_t items = end_item(jet, state) - begin_item(jet), capacity = (size_t)state->items;
         state->first_tile = jet->call.tiles;
         state->tiles = (items + capacity - 1) / capacity;
@@ -199,18 +199,18 @@ static void combine_results(sg_jet *jet)
     for (size_t i = 0; i < jet->sums; i++)
         jet->result_sums[i] = 0;
     for (size_t unit = 0; unit < jet->call.units; unit++) {
-        sg_moments_combine(&moments, &jet->unit_moments[unit]);
+        sgi_moments_combine(&moments, &jet->unit_moments[unit]);
         for (size_t i = 0; i < jet->sums; i++)
             jet->result_sums[i] += jet->unit_sums[unit * jet->sums + i];
     }
     jet->result_moments = moments;
 }
 
-void sg_jet_run(sg_jet *jet, const sg_jet_call *call)
+void sgi_jet_run(sg_jet *jet, const sgi_jet_call *call)
 {
     jet->call = *call;
     cut_tiles(jet);
-    sg_jet_pack(jet, jet->network->values, jet->packed);
+    sgi_jet_pack(jet, jet->network->values, jet->packed);
     sg_pool_run(jet->pool, jet->call.units, run_unit, jet);
     if (call->mode == SG_JET_FORWARD || call->mode == SG_JET_GRADIENT)
         combine_results(jet);
@@ -234,7 +234,7 @@ static void pack_layer(void *context, size_t layer, int worker)
                        at(jet, job->packed, jet->packed_begin[layer]));
 }
 
-void sg_jet_pack(sg_jet *jet, const void *values, void *packed)
+void sgi_jet_pack(sg_jet *jet, const void *values, void *packed)
 {
     pack_job job = {jet, (void *)(uintptr_t)values, packed};
     sg_pool_run(jet->pool, (size_t)jet->network->layer_count, pack_layer, &job);
@@ -260,7 +260,7 @@ static void unpack_layer(void *context, size_t layer, int worker)
                          at(jet, job->values, place->weight), at(jet, job->values, place->bias));
 }
 
-void sg_jet_collect(sg_jet *jet, void *gradient)
+void sgi_jet_collect(sg_jet *jet, void *gradient)
 {
     size_t all = jet->gradient_begin[jet->network->layer_count];
     sg_pool_run(jet->pool, (all + COMBINE_ELEMENTS - 1) / COMBINE_ELEMENTS, combine_part, jet);

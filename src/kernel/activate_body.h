@@ -18,20 +18,20 @@ static SG_INLINE bool has_memo(sg_activation activation)
 static SG_INLINE void derivatives_at(sg_activation activation, real frequency, const pass *at,
                                      int most, value *d)
 {
-    value memo = has_memo(activation) ? sg_load(at->memo) : sg_splat(0);
-    activation_derivatives(activation, sg_load(at->z), sg_load(at->a), memo, frequency, most, d);
+    value memo = has_memo(activation) ? sgi_load(at->memo) : sgi_splat(0);
+    activation_derivatives(activation, sgi_load(at->z), sgi_load(at->a), memo, frequency, most, d);
 }
 
 static SG_INLINE value value_at(sg_activation activation, real frequency, const pass *at)
 {
-    value memo, f = activation_value(activation, sg_load(at->z), frequency, &memo);
-    sg_store(at->a, f);
+    value memo, f = activation_value(activation, sgi_load(at->z), frequency, &memo);
+    sgi_store(at->a, f);
     if (has_memo(activation))
-        sg_store(at->memo, memo);
+        sgi_store(at->memo, memo);
     return memo;
 }
 
-static SG_INLINE value weighted_squares(const sg_chain *chain, int firsts, const value *z)
+static SG_INLINE value weighted_squares(const sgi_chain *chain, int firsts, const value *z)
 {
     value sum = z[0] * z[0] * (real)chain->square[0];
     for (int j = 1; j < firsts; j++)
@@ -40,54 +40,54 @@ static SG_INLINE value weighted_squares(const sg_chain *chain, int firsts, const
 }
 
 static SG_INLINE void simple_forward_at(sg_activation activation, int firsts, bool second,
-                                        const sg_activate *args, const pass *at, size_t step)
+                                        const sgi_activate *args, const pass *at, size_t step)
 {
     real frequency = (real)args->frequency;
     value d[3], z[SG_CHAIN_FIRSTS];
     value memo = value_at(activation, frequency, at);
     if (firsts == 0)
         return;
-    activation_derivatives(activation, sg_load(at->z), sg_load(at->a), memo, frequency,
+    activation_derivatives(activation, sgi_load(at->z), sgi_load(at->a), memo, frequency,
                            second ? 2 : 1, d);
 #pragma GCC unroll 8
     for (int j = 0; j < firsts; j++) {
-        z[j] = sg_load(at->z + (size_t)(j + 1) * step);
-        sg_store(at->a + (size_t)(j + 1) * step, d[1] * z[j]);
+        z[j] = sgi_load(at->z + (size_t)(j + 1) * step);
+        sgi_store(at->a + (size_t)(j + 1) * step, d[1] * z[j]);
     }
     size_t last = (size_t)(firsts + 1) * step;
     if (second)
-        sg_store(at->a + last,
-                 d[1] * sg_load(at->z + last) + d[2] * weighted_squares(args->chain, firsts, z));
+        sgi_store(at->a + last,
+                  d[1] * sgi_load(at->z + last) + d[2] * weighted_squares(args->chain, firsts, z));
 }
 
 static SG_INLINE void simple_reverse_at(sg_activation activation, int firsts, bool second,
-                                        const sg_activate *args, const pass *at, size_t step)
+                                        const sgi_activate *args, const pass *at, size_t step)
 {
     value d[4], z[SG_CHAIN_FIRSTS];
     derivatives_at(activation, (real)args->frequency, at, second ? 3 : firsts ? 2 : 1, d);
-    value curved = sg_splat(0), sum = d[1] * sg_load(at->moved), given;
+    value curved = sgi_splat(0), sum = d[1] * sgi_load(at->moved), given;
     size_t last = (size_t)(firsts + 1) * step;
     if (second) {
-        given = sg_load(at->moved + last);
-        curved = sg_load(at->z + last) * given;
+        given = sgi_load(at->moved + last);
+        curved = sgi_load(at->z + last) * given;
     }
 #pragma GCC unroll 8
     for (int j = 0; j < firsts; j++) {
-        z[j] = sg_load(at->z + (size_t)(j + 1) * step);
-        value adjoint = sg_load(at->moved + (size_t)(j + 1) * step);
+        z[j] = sgi_load(at->z + (size_t)(j + 1) * step);
+        value adjoint = sgi_load(at->moved + (size_t)(j + 1) * step);
         curved += z[j] * adjoint;
         value to = d[1] * adjoint;
         if (second)
             to += d[2] * given * (z[j] * (real)(2 * args->chain->square[j]));
-        sg_store(at->moved + (size_t)(j + 1) * step, to);
+        sgi_store(at->moved + (size_t)(j + 1) * step, to);
     }
     if (firsts)
         sum += d[2] * curved;
     if (second) {
         sum += d[3] * given * weighted_squares(args->chain, firsts, z);
-        sg_store(at->moved + last, d[1] * given);
+        sgi_store(at->moved + last, d[1] * given);
     }
-    sg_store(at->moved, sum);
+    sgi_store(at->moved, sum);
 }
 
 typedef enum pass_kind { FORWARD, REVERSE, TANGENT } pass_kind;
@@ -99,7 +99,7 @@ static SG_INLINE pass pass_at(const pass *all, size_t at)
 }
 
 static SG_INLINE void simple_loop(pass_kind kind, sg_activation activation, int firsts, bool second,
-                                  const sg_activate *args, const pass *all)
+                                  const sgi_activate *args, const pass *all)
 {
     size_t step = (size_t)args->points * (size_t)args->stride;
     for (int p = 0; p < args->points; p++)
@@ -113,7 +113,7 @@ static SG_INLINE void simple_loop(pass_kind kind, sg_activation activation, int 
 }
 
 static SG_INLINE void general_loop(pass_kind kind, sg_activation activation,
-                                   const sg_activate *args, const pass *all)
+                                   const sgi_activate *args, const pass *all)
 {
     size_t step = (size_t)args->points * (size_t)args->stride;
     value d[SG_CHAIN_FACTORS + 2];
@@ -133,8 +133,8 @@ static SG_INLINE void general_loop(pass_kind kind, sg_activation activation,
 }
 
 /* Makes the shape of a simple chain a constant. */
-static SG_INLINE void simple_pass(pass_kind kind, sg_activation activation, const sg_activate *args,
-                                  const pass *all)
+static SG_INLINE void simple_pass(pass_kind kind, sg_activation activation,
+                                  const sgi_activate *args, const pass *all)
 {
     switch (2 * args->chain->firsts + args->chain->second) {
 #define SG_CASE(firsts, second)                                                                    \
@@ -156,7 +156,7 @@ static SG_INLINE void simple_pass(pass_kind kind, sg_activation activation, cons
     }
 }
 
-static SG_INLINE void any_pass(pass_kind kind, sg_activation activation, const sg_activate *args,
+static SG_INLINE void any_pass(pass_kind kind, sg_activation activation, const sgi_activate *args,
                                const pass *all)
 {
     if (kind != TANGENT && args->chain->simple && !args->general)
@@ -166,7 +166,7 @@ static SG_INLINE void any_pass(pass_kind kind, sg_activation activation, const s
 }
 
 /* Makes the activation a constant. */
-static SG_INLINE void choose_activation(pass_kind kind, const sg_activate *args, const pass *all)
+static SG_INLINE void choose_activation(pass_kind kind, const sgi_activate *args, const pass *all)
 {
     switch (args->activation) {
 #define SG_CASE(code, name)                                                                        \
@@ -178,20 +178,20 @@ static SG_INLINE void choose_activation(pass_kind kind, const sg_activate *args,
     }
 }
 
-static void activate(const sg_activate *args, const void *z, void *a, void *memo)
+static void activate(const sgi_activate *args, const void *z, void *a, void *memo)
 {
     choose_activation(FORWARD, args, &(pass){z, a, memo, NULL});
 }
 
 /* The passes below only read `a` and `memo`. */
-static void activate_reverse(const sg_activate *args, const void *z, const void *a,
+static void activate_reverse(const sgi_activate *args, const void *z, const void *a,
                              const void *memo, void *adjoint)
 {
     choose_activation(REVERSE, args,
                       &(pass){z, (void *)(uintptr_t)a, (void *)(uintptr_t)memo, adjoint});
 }
 
-static void activate_tangent(const sg_activate *args, const void *z, const void *a,
+static void activate_tangent(const sgi_activate *args, const void *z, const void *a,
                              const void *memo, void *tangent)
 {
     choose_activation(TANGENT, args,

@@ -1,9 +1,9 @@
 /* The activations and their derivatives, written once for scalars and for vectors.
  *
  * The file that includes this defines `real`, `value` (real or a vector of reals), the functions
- * sg_tanh, sg_exp, sg_sin, sg_cos, sg_erf, sg_log1p, sg_abs, sg_max on values, and SG_INLINE.
- * An activation is a pair of cases: `activation_value` gives f(z) and one number that makes the
- * derivatives cheap, `activation_derivatives` gives f' .. f^(5) from z and those two.
+ * sgi_tanh, sgi_exp, sgi_sin, sgi_cos, sgi_erf, sgi_log1p, sgi_abs, sgi_max on values, and
+ * SG_INLINE. An activation is a pair of cases: `activation_value` gives f(z) and one number that
+ * makes the derivatives cheap, `activation_derivatives` gives f' .. f^(5) from z and those two.
  * With a constant first argument all other cases vanish. */
 
 /* 1 / sqrt(2 pi) and 1 / sqrt(2) */
@@ -16,20 +16,20 @@ static SG_INLINE value activation_value(sg_activation activation, value z, real 
 {
     switch (activation) {
     case SG_ACTIVATION_SILU: /* memo: the logistic function */
-        *memo = (real)1 / ((real)1 + sg_exp(-z));
+        *memo = (real)1 / ((real)1 + sgi_exp(-z));
         return z * *memo;
     case SG_ACTIVATION_SIN: /* memo: the cosine */
-        return sg_sincos(z * frequency, memo);
+        return sgi_sincos(z * frequency, memo);
     case SG_ACTIVATION_GELU: /* memo: the normal distribution function */
-        *memo = (real)0.5 + (real)0.5 * sg_erf(z * (real)SG_HALF_ROOT);
+        *memo = (real)0.5 + (real)0.5 * sgi_erf(z * (real)SG_HALF_ROOT);
         return z * *memo;
     case SG_ACTIVATION_SOFTPLUS: /* memo: the logistic function */
-        *memo = (real)1 / ((real)1 + sg_exp(-z));
-        return sg_max(z) + sg_log1p(sg_exp(-sg_abs(z)));
+        *memo = (real)1 / ((real)1 + sgi_exp(-z));
+        return sgi_max(z) + sgi_log1p(sgi_exp(-sgi_abs(z)));
     case SG_ACTIVATION_TANH:
         break;
     }
-    return *memo = sg_tanh(z);
+    return *memo = sgi_tanh(z);
 }
 
 /* d[k] = k-th derivative of the logistic function s, k = 0 .. most. */
@@ -64,7 +64,7 @@ static SG_INLINE void tanh_derivatives(value t, int most, value *d)
 
 static SG_INLINE void gelu_derivatives(value z, value distribution, int most, value *d)
 {
-    value q = z * z, density = (real)SG_NORMAL_PEAK * sg_exp((real)-0.5 * q);
+    value q = z * z, density = (real)SG_NORMAL_PEAK * sgi_exp((real)-0.5 * q);
     d[1] = distribution + z * density;
     if (most >= 2)
         d[2] = density * ((real)2 - q);
@@ -120,63 +120,63 @@ static SG_INLINE void activation_derivatives(sg_activation activation, value z, 
 
 /* The chain rule by its table. `z` and the others point at the first of `channels` values that lie
  * `step` elements apart. */
-static SG_INLINE value chain_product(const sg_chain_term *term, const real *z, size_t step,
+static SG_INLINE value chain_product(const sgi_chain_term *term, const real *z, size_t step,
                                      int without)
 {
-    value product = sg_splat((real)term->coefficient);
+    value product = sgi_splat((real)term->coefficient);
     for (int i = 0; i < term->order; i++)
         if (i != without)
-            product *= sg_load(z + (size_t)term->factor[i] * step);
+            product *= sgi_load(z + (size_t)term->factor[i] * step);
     return product;
 }
 
-static SG_INLINE void chain_forward(const sg_chain *chain, const value *d, const real *z, real *a,
+static SG_INLINE void chain_forward(const sgi_chain *chain, const value *d, const real *z, real *a,
                                     size_t step)
 {
-    const sg_chain_term *term = chain->terms, *end = term + chain->term_count;
+    const sgi_chain_term *term = chain->terms, *end = term + chain->term_count;
     while (term < end) {
         int channel = term->channel;
-        value sum = sg_splat(0);
+        value sum = sgi_splat(0);
         for (; term < end && term->channel == channel; term++)
             sum += d[term->order] * chain_product(term, z, step, -1);
-        sg_store(a + (size_t)channel * step, sum);
+        sgi_store(a + (size_t)channel * step, sum);
     }
 }
 
-static SG_INLINE void chain_reverse(const sg_chain *chain, const value *d, const real *z,
+static SG_INLINE void chain_reverse(const sgi_chain *chain, const value *d, const real *z,
                                     real *adjoint, size_t step)
 {
     value sum[SG_JET_MOST_CHANNELS];
-    sum[0] = d[1] * sg_load(adjoint);
+    sum[0] = d[1] * sgi_load(adjoint);
     for (int c = 1; c < chain->channels; c++)
-        sum[c] = sg_splat(0);
+        sum[c] = sgi_splat(0);
     for (size_t t = 0; t < chain->term_count; t++) {
-        const sg_chain_term *term = &chain->terms[t];
-        value given = sg_load(adjoint + (size_t)term->channel * step);
+        const sgi_chain_term *term = &chain->terms[t];
+        value given = sgi_load(adjoint + (size_t)term->channel * step);
         sum[0] += given * d[term->order + 1] * chain_product(term, z, step, -1);
         for (int i = 0; i < term->order; i++)
             sum[term->factor[i]] += given * d[term->order] * chain_product(term, z, step, i);
     }
     for (int c = 0; c < chain->channels; c++)
-        sg_store(adjoint + (size_t)c * step, sum[c]);
+        sgi_store(adjoint + (size_t)c * step, sum[c]);
 }
 
-static SG_INLINE void chain_tangent(const sg_chain *chain, const value *d, const real *z,
+static SG_INLINE void chain_tangent(const sgi_chain *chain, const value *d, const real *z,
                                     real *tangent, size_t step)
 {
     value sum[SG_JET_MOST_CHANNELS];
-    value moved = sg_load(tangent);
+    value moved = sgi_load(tangent);
     sum[0] = d[1] * moved;
     for (int c = 1; c < chain->channels; c++)
-        sum[c] = sg_splat(0);
+        sum[c] = sgi_splat(0);
     for (size_t t = 0; t < chain->term_count; t++) {
-        const sg_chain_term *term = &chain->terms[t];
+        const sgi_chain_term *term = &chain->terms[t];
         value *to = &sum[term->channel];
         *to += moved * d[term->order + 1] * chain_product(term, z, step, -1);
         for (int i = 0; i < term->order; i++)
-            *to += sg_load(tangent + (size_t)term->factor[i] * step) * d[term->order] *
+            *to += sgi_load(tangent + (size_t)term->factor[i] * step) * d[term->order] *
                    chain_product(term, z, step, i);
     }
     for (int c = 0; c < chain->channels; c++)
-        sg_store(tangent + (size_t)c * step, sum[c]);
+        sgi_store(tangent + (size_t)c * step, sum[c]);
 }

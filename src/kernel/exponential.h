@@ -7,19 +7,19 @@
  * NaN stays NaN. */
 
 /* `x` where it is not above `most` (or NaN), else `most`. */
-static SG_INLINE value sg_at_most(value x, real most)
+static SG_INLINE value sgi_at_most(value x, real most)
 {
     mask above = x > most;
-    return (value)(((mask)x & ~above) | ((mask)sg_splat(most) & above));
+    return (value)(((mask)x & ~above) | ((mask)sgi_splat(most) & above));
 }
 
-static SG_INLINE value sg_at_least(value x, real least)
+static SG_INLINE value sgi_at_least(value x, real least)
 {
-    return -sg_at_most(-x, -least);
+    return -sgi_at_most(-x, -least);
 }
 
 /* expm1 of the remainder; `*scale` = 2^n. Needs |y| < 127 ln 2. */
-static SG_INLINE value sg_reduced_expm1(value y, value *scale)
+static SG_INLINE value sgi_reduced_expm1(value y, value *scale)
 {
     const real shift = 12582912; /* 1.5 * 2^23: adding it rounds to an integer */
     value shifted = y * (real)1.44269504088896341 + shift;
@@ -35,17 +35,17 @@ static SG_INLINE value sg_reduced_expm1(value y, value *scale)
 }
 
 /* Arguments beyond +-87 give what +-87 gives. */
-static SG_INLINE value sg_exp(value x)
+static SG_INLINE value sgi_exp(value x)
 {
-    value scale, m = sg_reduced_expm1(sg_at_least(sg_at_most(x, 87), -87), &scale);
+    value scale, m = sgi_reduced_expm1(sgi_at_least(sgi_at_most(x, 87), -87), &scale);
     return scale + scale * m;
 }
 
-static SG_INLINE value sg_tanh(value x)
+static SG_INLINE value sgi_tanh(value x)
 {
-    const mask sign = (mask)(-sg_splat(0));
-    value scale, y = sg_at_most((value)((mask)x & ~sign) * (real)2, 20);
-    value m = sg_reduced_expm1(y, &scale);
+    const mask sign = (mask)(-sgi_splat(0));
+    value scale, y = sgi_at_most((value)((mask)x & ~sign) * (real)2, 20);
+    value m = sgi_reduced_expm1(y, &scale);
     m = scale * m + (scale - (real)1);
     value below = m + (real)2, t = m / below;
 #if defined(__FMA__) || defined(__aarch64__)

@@ -27,48 +27,48 @@ enum {
 
 /* One term of the chain rule: channel += coefficient * f^(order)(z) * z_factor[0] * ... , with
  * `order` factors. */
-typedef struct sg_chain_term {
+typedef struct sgi_chain_term {
     int channel;
     int order;
     int factor[SG_CHAIN_FACTORS];
     double coefficient;
-} sg_chain_term;
+} sgi_chain_term;
 
 /* How an activation acts on a tile's channels; channel 0 is the value and has no terms here.
  * When `simple`, channels 1 .. firsts are first derivatives and, if `second`, the last channel is
  * S = sum_j square[j] d_jj, so that S[f(z)] = f' S[z] + f'' sum_j square[j] z_j^2: these plans have
  * specialised loops. */
-typedef struct sg_chain {
+typedef struct sgi_chain {
     int channels;
     int order; /* the highest derivative of the activation in `terms` */
-    const sg_chain_term *terms;
+    const sgi_chain_term *terms;
     size_t term_count;
     bool simple;
     int firsts;
     bool second;
     double square[SG_CHAIN_FIRSTS];
-} sg_chain;
+} sgi_chain;
 
 /* One application of the activation to a tile. */
-typedef struct sg_activate {
-    const sg_chain *chain;
+typedef struct sgi_activate {
+    const sgi_chain *chain;
     sg_activation activation;
     double frequency;
     bool general; /* use the table of terms even if the chain is simple */
     int points;
     int width;  /* features */
     int stride; /* of all arrays */
-} sg_activate;
+} sgi_activate;
 
 /* A layer z = W a + b. */
-typedef struct sg_layer_shape {
+typedef struct sgi_layer_shape {
     int inputs, outputs;
     int input_stride, output_stride; /* of the rows of a and z */
     bool last;                       /* the output layer: its own functions below */
-} sg_layer_shape;
+} sgi_layer_shape;
 
 /* The input map's tables, in the element type. W waves, padded to `wave_stride`; F raw features. */
-typedef struct sg_features {
+typedef struct sgi_features {
     int coordinates, channels, points;
     int raw, waves, wave_stride;
     int point_stride;           /* between the coordinates' arrays */
@@ -79,58 +79,58 @@ typedef struct sg_features {
     const void *wave;           /* (coordinates, wave_stride) */
     const int *odd;             /* (channels): sin and cos change places */
     const void *sine, *cosine;  /* (channels, wave_stride): factors, signs included */
-} sg_features;
+} sgi_features;
 
-typedef struct sg_kernels {
+typedef struct sgi_kernels {
     const char *name;
     int lanes; /* strides are multiples of it */
 
     /* Features of the points: coordinates (coordinates, point_stride) to rows. */
-    void (*features)(const sg_features *features, const void *coordinates, void *rows);
+    void (*features)(const sgi_features *features, const void *coordinates, void *rows);
 
     /* Elements of a layer's packed weights and of its gradient. */
-    size_t (*packed_size)(const sg_layer_shape *shape);
-    size_t (*gradient_size)(const sg_layer_shape *shape);
+    size_t (*packed_size)(const sgi_layer_shape *shape);
+    size_t (*gradient_size)(const sgi_layer_shape *shape);
     /* weight (outputs, inputs), bias (outputs) to packed, and gradient to the same two. */
-    void (*pack)(const sg_layer_shape *shape, const void *weight, const void *bias, void *packed);
-    void (*unpack)(const sg_layer_shape *shape, const void *gradient, void *weight, void *bias);
+    void (*pack)(const sgi_layer_shape *shape, const void *weight, const void *bias, void *packed);
+    void (*unpack)(const sgi_layer_shape *shape, const void *gradient, void *weight, void *bias);
 
     /* Hidden layers. z = W a for `rows` rows, plus the bias in the first `value_rows`; or, if
      * `add`, z += W a without the bias. */
-    void (*forward)(const sg_layer_shape *shape, const void *packed, int rows, int value_rows,
+    void (*forward)(const sgi_layer_shape *shape, const void *packed, int rows, int value_rows,
                     bool add, const void *a, void *z);
     /* a = W^T z for adjoints. */
-    void (*reverse)(const sg_layer_shape *shape, const void *packed, int rows, const void *z,
+    void (*reverse)(const sgi_layer_shape *shape, const void *packed, int rows, const void *z,
                     void *a);
     /* gradient += z a^T over `rows` rows that lie `step` rows apart, value rows first. */
-    void (*weights)(const sg_layer_shape *shape, int rows, int step, int value_rows, const void *z,
+    void (*weights)(const sgi_layer_shape *shape, int rows, int step, int value_rows, const void *z,
                     const void *a, void *gradient);
 
     /* The last layer: few outputs, whose channels are kept as y (channels, outputs, point_stride);
      * `add` as above. */
-    void (*output)(const sg_layer_shape *shape, const void *packed, int channels, int points,
+    void (*output)(const sgi_layer_shape *shape, const void *packed, int channels, int points,
                    int point_stride, bool add, const void *a, void *y);
-    void (*output_reverse)(const sg_layer_shape *shape, const void *packed, int channels,
+    void (*output_reverse)(const sgi_layer_shape *shape, const void *packed, int channels,
                            int points, int point_stride, const void *y, void *a);
     /* Over points [first, first + count) of each channel. */
-    void (*output_weights)(const sg_layer_shape *shape, int channels, int points, int point_stride,
+    void (*output_weights)(const sgi_layer_shape *shape, int channels, int points, int point_stride,
                            int first, int count, const void *y, const void *a, void *gradient);
 
     /* a = f(z) on all channels; `memo` (points, stride) keeps what the reverse needs. */
-    void (*activate)(const sg_activate *args, const void *z, void *a, void *memo);
+    void (*activate)(const sgi_activate *args, const void *z, void *a, void *memo);
     /* adjoint: in of a, out of z. */
-    void (*activate_reverse)(const sg_activate *args, const void *z, const void *a,
+    void (*activate_reverse)(const sgi_activate *args, const void *z, const void *a,
                              const void *memo, void *adjoint);
     /* tangent: in of z, out of a. */
-    void (*activate_tangent)(const sg_activate *args, const void *z, const void *a,
+    void (*activate_tangent)(const sgi_activate *args, const void *z, const void *a,
                              const void *memo, void *tangent);
 
     /* Elements [begin, end) of parts[0] become the sum over all parts, in order, in double. */
     void (*combine)(void *const *parts, size_t count, size_t begin, size_t end);
-} sg_kernels;
+} sgi_kernels;
 
 /* The table for a resolved instruction set (not SG_ISA_AUTO) and a type. */
-const sg_kernels *sg_kernels_for(sg_isa isa, sg_type type);
-const sg_kernels *sg_kernels_reference(sg_type type);
+const sgi_kernels *sgi_kernels_for(sg_isa isa, sg_type type);
+const sgi_kernels *sgi_kernels_plain(sg_type type);
 
 #endif

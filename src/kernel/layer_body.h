@@ -22,7 +22,7 @@ typedef struct packed_parts {
     size_t reverse, bias, zeros, size;
 } packed_parts;
 
-static packed_parts parts_of(const sg_layer_shape *shape)
+static packed_parts parts_of(const sgi_layer_shape *shape)
 {
     packed_parts parts;
     parts.reverse = shape->last ? 0 : (size_t)shape->inputs * padded(shape->outputs);
@@ -32,7 +32,7 @@ static packed_parts parts_of(const sg_layer_shape *shape)
     return parts;
 }
 
-static size_t packed_size(const sg_layer_shape *shape)
+static size_t packed_size(const sgi_layer_shape *shape)
 {
     return parts_of(shape).size;
 }
@@ -45,24 +45,24 @@ static int product_cost(int rows, int columns)
     return (rows + ROWS - 1) / ROWS * block;
 }
 
-static bool transposed(const sg_layer_shape *shape)
+static bool transposed(const sgi_layer_shape *shape)
 {
     return !shape->last && product_cost(shape->inputs, shape->outputs) <
                                product_cost(shape->outputs, shape->inputs);
 }
 
-static size_t gradient_bias(const sg_layer_shape *shape)
+static size_t gradient_bias(const sgi_layer_shape *shape)
 {
     return transposed(shape) ? (size_t)shape->inputs * padded(shape->outputs)
                              : (size_t)shape->outputs * padded(shape->inputs);
 }
 
-static size_t gradient_size(const sg_layer_shape *shape)
+static size_t gradient_size(const sgi_layer_shape *shape)
 {
     return gradient_bias(shape) + padded(shape->outputs);
 }
 
-static void pack(const sg_layer_shape *shape, const void *weight, const void *bias, void *packed)
+static void pack(const sgi_layer_shape *shape, const void *weight, const void *bias, void *packed)
 {
     packed_parts parts = parts_of(shape);
     size_t inputs = (size_t)shape->inputs, outputs = (size_t)shape->outputs;
@@ -78,7 +78,7 @@ static void pack(const sg_layer_shape *shape, const void *weight, const void *bi
     memcpy(forward_part + parts.bias, bias, outputs * sizeof(real));
 }
 
-static void unpack(const sg_layer_shape *shape, const void *gradient, void *weight, void *bias)
+static void unpack(const sgi_layer_shape *shape, const void *gradient, void *weight, void *bias)
 {
     size_t inputs = (size_t)shape->inputs, outputs = (size_t)shape->outputs;
     bool across = transposed(shape);
@@ -91,7 +91,7 @@ static void unpack(const sg_layer_shape *shape, const void *gradient, void *weig
     memcpy(bias, from + gradient_bias(shape), outputs * sizeof(real));
 }
 
-static void forward(const sg_layer_shape *shape, const void *packed, int rows, int value_rows,
+static void forward(const sgi_layer_shape *shape, const void *packed, int rows, int value_rows,
                     bool add, const void *a, void *z)
 {
     packed_parts parts = parts_of(shape);
@@ -121,7 +121,7 @@ static void forward(const sg_layer_shape *shape, const void *packed, int rows, i
     product(&args);
 }
 
-static void reverse(const sg_layer_shape *shape, const void *packed, int rows, const void *z,
+static void reverse(const sgi_layer_shape *shape, const void *packed, int rows, const void *z,
                     void *a)
 {
     packed_parts parts = parts_of(shape);
@@ -142,14 +142,14 @@ static void reverse(const sg_layer_shape *shape, const void *packed, int rows, c
 static void add_rows(int rows, size_t row_step, int width, const real *from, real *to)
 {
     for (int i = 0; i < width; i += LANES) {
-        value sum = sg_load(to + i);
+        value sum = sgi_load(to + i);
         for (int r = 0; r < rows; r++)
-            sum += sg_load(from + (size_t)r * row_step + i);
-        sg_store(to + i, sum);
+            sum += sgi_load(from + (size_t)r * row_step + i);
+        sgi_store(to + i, sum);
     }
 }
 
-static void weights(const sg_layer_shape *shape, int rows, int step, int value_rows, const void *z,
+static void weights(const sgi_layer_shape *shape, int rows, int step, int value_rows, const void *z,
                     const void *a, void *gradient)
 {
     size_t in = (size_t)step * (size_t)shape->input_stride;
@@ -170,26 +170,26 @@ static void weights(const sg_layer_shape *shape, int rows, int step, int value_r
 /* Dot products of four rows of `a` with one row of weights; `n` in vectors. */
 static SG_INLINE void four_dots(const real *a, size_t row, const real *w, int n, real *dots)
 {
-    value s0 = sg_splat(0), s1 = s0, s2 = s0, s3 = s0;
+    value s0 = sgi_splat(0), s1 = s0, s2 = s0, s3 = s0;
     for (int j = 0; j < n * LANES; j += LANES) {
-        value x = sg_load(w + j);
-        s0 += x * sg_load(a + j);
-        s1 += x * sg_load(a + row + j);
-        s2 += x * sg_load(a + 2 * row + j);
-        s3 += x * sg_load(a + 3 * row + j);
+        value x = sgi_load(w + j);
+        s0 += x * sgi_load(a + j);
+        s1 += x * sgi_load(a + row + j);
+        s2 += x * sgi_load(a + 2 * row + j);
+        s3 += x * sgi_load(a + 3 * row + j);
     }
-    dots[0] = sg_sum(s0);
-    dots[1] = sg_sum(s1);
-    dots[2] = sg_sum(s2);
-    dots[3] = sg_sum(s3);
+    dots[0] = sgi_sum(s0);
+    dots[1] = sgi_sum(s1);
+    dots[2] = sgi_sum(s2);
+    dots[3] = sgi_sum(s3);
 }
 
 static real one_dot(const real *a, const real *w, int n)
 {
-    value s = sg_splat(0);
+    value s = sgi_splat(0);
     for (int j = 0; j < n * LANES; j += LANES)
-        s += sg_load(w + j) * sg_load(a + j);
-    return sg_sum(s);
+        s += sgi_load(w + j) * sgi_load(a + j);
+    return sgi_sum(s);
 }
 
 static void output_line(const real *a, size_t row, const real *w, int n, int points, real start,
@@ -206,7 +206,7 @@ static void output_line(const real *a, size_t row, const real *w, int n, int poi
         y[p] = one_dot(a + (size_t)p * row, w, n) + (add ? y[p] : start);
 }
 
-static void output(const sg_layer_shape *shape, const void *packed, int channels, int points,
+static void output(const sgi_layer_shape *shape, const void *packed, int channels, int points,
                    int point_stride, bool add, const void *a, void *y)
 {
     packed_parts parts = parts_of(shape);
@@ -220,7 +220,7 @@ static void output(const sg_layer_shape *shape, const void *packed, int channels
                         (real *)y + (size_t)(c * shape->outputs + o) * (size_t)point_stride);
 }
 
-static void output_reverse(const sg_layer_shape *shape, const void *packed, int channels,
+static void output_reverse(const sgi_layer_shape *shape, const void *packed, int channels,
                            int points, int point_stride, const void *y, void *a)
 {
     packed_parts parts = parts_of(shape);
@@ -239,7 +239,7 @@ static void output_reverse(const sg_layer_shape *shape, const void *packed, int 
     }
 }
 
-static void output_weights(const sg_layer_shape *shape, int channels, int points, int point_stride,
+static void output_weights(const sgi_layer_shape *shape, int channels, int points, int point_stride,
                            int first, int count, const void *y, const void *a, void *gradient)
 {
     product_args args = {.m = shape->outputs, .n = vectors(shape->inputs), .k = count};

@@ -11,28 +11,28 @@
 
 #include "kernel/layer_body.h"
 
-static void feature_waves(const sg_features *map, const real *x, int p, real *rows)
+static void feature_waves(const sgi_features *map, const real *x, int p, real *rows)
 {
     size_t step = (size_t)map->points * (size_t)map->stride;
     const real *wave = map->wave;
     real *row = rows + (size_t)p * (size_t)map->stride + map->raw;
     for (int w = 0; w < map->waves; w += LANES) {
-        value phase = sg_splat(0), cosine;
+        value phase = sgi_splat(0), cosine;
         for (int i = 0; i < map->coordinates; i++)
-            phase += sg_load(wave + i * map->wave_stride + w) * x[i * map->point_stride + p];
-        value sine = sg_sincos(phase, &cosine);
+            phase += sgi_load(wave + i * map->wave_stride + w) * x[i * map->point_stride + p];
+        value sine = sgi_sincos(phase, &cosine);
         for (int c = 0; c < map->channels; c++) {
             size_t at = (size_t)(c * map->wave_stride + w);
             value s = map->odd[c] ? cosine : sine, k = map->odd[c] ? sine : cosine;
             real *to = row + (size_t)c * step + w;
-            sg_store_part(to, s * sg_load((const real *)map->sine + at), map->waves - w);
-            sg_store_part(to + map->waves, k * sg_load((const real *)map->cosine + at),
-                          map->waves - w);
+            sgi_store_part(to, s * sgi_load((const real *)map->sine + at), map->waves - w);
+            sgi_store_part(to + map->waves, k * sgi_load((const real *)map->cosine + at),
+                           map->waves - w);
         }
     }
 }
 
-static void features(const sg_features *map, const void *coordinates, void *rows)
+static void features(const sgi_features *map, const void *coordinates, void *rows)
 {
     const real *x = coordinates, *scale = map->scale, *shift = map->shift;
     const real *constant = map->raw_derivative;
@@ -66,7 +66,7 @@ static void combine(void *const *parts, size_t count, size_t begin, size_t end)
     }
 }
 
-const sg_kernels SG_TABLE = {
+const sgi_kernels SG_TABLE = {
     .name = SG_NAME,
     .lanes = LANES,
     .features = features,

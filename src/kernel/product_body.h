@@ -29,12 +29,12 @@ static SG_INLINE void product_block(int rows, int columns, const product_args *a
     for (int i = 0; i < rows; i++)
 #pragma GCC unroll 8
         for (int j = 0; j < columns; j++)
-            sum[i][j] = sg_load(init + (size_t)i * args->init_row + j * LANES);
+            sum[i][j] = sgi_load(init + (size_t)i * args->init_row + j * LANES);
     for (int l = args->k; l > 0; l--) {
         value line[COLUMNS];
 #pragma GCC unroll 8
         for (int j = 0; j < columns; j++)
-            line[j] = sg_load(b + j * LANES);
+            line[j] = sgi_load(b + j * LANES);
 #pragma GCC unroll 8
         for (int i = 0; i < rows; i++) {
             real factor = a[(size_t)i * a_row];
@@ -49,7 +49,7 @@ static SG_INLINE void product_block(int rows, int columns, const product_args *a
     for (int i = 0; i < rows; i++)
 #pragma GCC unroll 8
         for (int j = 0; j < columns; j++)
-            sg_store(c + (size_t)i * args->c_row + j * LANES, sum[i][j]);
+            sgi_store(c + (size_t)i * args->c_row + j * LANES, sum[i][j]);
 }
 
 /* All rows of `columns` vectors of columns. */

@@ -4,13 +4,13 @@
 
 #include "kernel/kernels.h"
 
-extern const sg_kernels sg_kernels_reference_f32;
-extern const sg_kernels sg_kernels_reference_f64;
-extern const sg_kernels sg_kernels_generic_f32;
-extern const sg_kernels sg_kernels_generic_f64;
-extern const sg_kernels sg_kernels_avx2_f32;
-extern const sg_kernels sg_kernels_avx2_f64;
-extern const sg_kernels sg_kernels_avx512_f32;
-extern const sg_kernels sg_kernels_avx512_f64;
+extern const sgi_kernels sgi_kernels_plain_f32;
+extern const sgi_kernels sgi_kernels_plain_f64;
+extern const sgi_kernels sgi_kernels_generic_f32;
+extern const sgi_kernels sgi_kernels_generic_f64;
+extern const sgi_kernels sgi_kernels_avx2_f32;
+extern const sgi_kernels sgi_kernels_avx2_f64;
+extern const sgi_kernels sgi_kernels_avx512_f32;
+extern const sgi_kernels sgi_kernels_avx512_f64;
 
 #endif

@@ -18,45 +18,45 @@ typedef int32_t mask __attribute__((vector_size(SG_BYTES)));
 typedef int64_t mask __attribute__((vector_size(SG_BYTES)));
 #endif
 
-static SG_INLINE value sg_load(const real *at)
+static SG_INLINE value sgi_load(const real *at)
 {
     return (value)(*(const unaligned *)at);
 }
 
-static SG_INLINE void sg_store(real *at, value x)
+static SG_INLINE void sgi_store(real *at, value x)
 {
     *(unaligned *)at = (unaligned)x;
 }
 
 /* The first `count` lanes. */
-static SG_INLINE void sg_store_part(real *at, value x, int count)
+static SG_INLINE void sgi_store_part(real *at, value x, int count)
 {
     if (count >= LANES)
-        sg_store(at, x);
+        sgi_store(at, x);
     else
         memcpy(at, &x, (size_t)count * sizeof(real));
 }
 
 /* x - 0 is x for every x, so this is a plain broadcast. */
-static SG_INLINE value sg_splat(real x)
+static SG_INLINE value sgi_splat(real x)
 {
     return x - (value){0};
 }
 
-static SG_INLINE value sg_abs(value x)
+static SG_INLINE value sgi_abs(value x)
 {
     mask negative = x < (real)0;
     return (value)(((mask)x & ~negative) | ((mask)-x & negative));
 }
 
 /* max(x, 0) that keeps NaN */
-static SG_INLINE value sg_max(value x)
+static SG_INLINE value sgi_max(value x)
 {
     return (value)((mask)x & ~(x < (real)0));
 }
 
 /* The sum of the lanes, by halves. */
-static SG_INLINE real sg_sum(value v)
+static SG_INLINE real sgi_sum(value v)
 {
 #if SG_BYTES == 64 && SG_SINGLE
     v += __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
@@ -92,11 +92,11 @@ static SG_INLINE real sg_sum(value v)
 
 #ifdef SG_WIDE
 #define SG_FUNCTION(function)                                                                      \
-    static SG_INLINE value sg_##function(value x)                                                  \
+    static SG_INLINE value sgi_##function(value x)                                                 \
     {                                                                                              \
         return (value)SG_WIDE(function)(x);                                                        \
     }
-static SG_INLINE value sg_sincos(value x, value *cosine)
+static SG_INLINE value sgi_sincos(value x, value *cosine)
 {
     __auto_type both = SG_WIDE(sincos)(x);
     *cosine = (value)both.y;
@@ -104,13 +104,13 @@ static SG_INLINE value sg_sincos(value x, value *cosine)
 }
 #else
 #define SG_FUNCTION(function)                                                                      \
-    static SG_INLINE value sg_##function(value x)                                                  \
+    static SG_INLINE value sgi_##function(value x)                                                 \
     {                                                                                              \
         for (int i = 0; i < LANES; i++)                                                            \
             x[i] = SG_SCALAR(function)(x[i]);                                                      \
         return x;                                                                                  \
     }
-static SG_INLINE value sg_sincos(value x, value *cosine)
+static SG_INLINE value sgi_sincos(value x, value *cosine)
 {
     value sine = x;
     for (int i = 0; i < LANES; i++) {

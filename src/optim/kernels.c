@@ -1,14 +1,14 @@
 /* The choice of loops. */
 #include "optim/kernels.h"
 
-const sg_optim_kernels *sg_optim_kernels_for(sg_isa isa)
+const sgi_optim_kernels *sgi_optim_kernels_for(sg_isa isa)
 {
 #if SG_HAVE_X86_KERNELS
     if (isa == SG_ISA_AVX512)
-        return &sg_optim_kernels_avx512;
+        return &sgi_optim_kernels_avx512;
     if (isa == SG_ISA_AVX2)
-        return &sg_optim_kernels_avx2;
+        return &sgi_optim_kernels_avx2;
 #endif
     (void)isa;
-    return &sg_optim_kernels_generic;
+    return &sgi_optim_kernels_generic;
 }

@@ -9,7 +9,7 @@
 #include "stablegrad/cpu.h"
 
 /* One step of Adam or AdamW, the numbers that depend on the step worked out. */
-typedef struct sg_adam_step {
+typedef struct sgi_adam_step {
     double factor; /* of the gradient: StableGrad's and clipping's */
     double keep;   /* 1 - rate * decay, AdamW */
     double l2;     /* decay added to the gradient, Adam */
@@ -17,27 +17,27 @@ typedef struct sg_adam_step {
     double root_correction; /* sqrt(1 - beta2^t) */
     double eps;
     double rate; /* rate / (1 - beta1^t) */
-} sg_adam_step;
+} sgi_adam_step;
 
 /* One step of SGD. */
-typedef struct sg_sgd_step {
+typedef struct sgi_sgd_step {
     double factor, l2, momentum, dampening, rate;
     bool nesterov;
     bool first; /* the momentum buffer is empty: it becomes the gradient */
-} sg_sgd_step;
+} sgi_sgd_step;
 
-typedef struct sg_optim_kernels {
+typedef struct sgi_optim_kernels {
     /* value, gradient, first moment, second moment: `count` elements each; by sg_type */
-    void (*adam[2])(void *p, const void *g, void *m, void *v, size_t count, const sg_adam_step *s);
+    void (*adam[2])(void *p, const void *g, void *m, void *v, size_t count, const sgi_adam_step *s);
     /* `b` is the momentum buffer; NULL without momentum */
-    void (*sgd[2])(void *p, const void *g, void *b, size_t count, const sg_sgd_step *s);
-} sg_optim_kernels;
+    void (*sgd[2])(void *p, const void *g, void *b, size_t count, const sgi_sgd_step *s);
+} sgi_optim_kernels;
 
-extern const sg_optim_kernels sg_optim_kernels_generic;
-extern const sg_optim_kernels sg_optim_kernels_avx2;
-extern const sg_optim_kernels sg_optim_kernels_avx512;
+extern const sgi_optim_kernels sgi_optim_kernels_generic;
+extern const sgi_optim_kernels sgi_optim_kernels_avx2;
+extern const sgi_optim_kernels sgi_optim_kernels_avx512;
 
 /* The table for a resolved instruction set (not SG_ISA_AUTO). */
-const sg_optim_kernels *sg_optim_kernels_for(sg_isa isa);
+const sgi_optim_kernels *sgi_optim_kernels_for(sg_isa isa);
 
 #endif

@@ -1,3 +1,3 @@
 /* The optimizers' loops for AVX-512. */
-#define SG_TABLE sg_optim_kernels_avx512
+#define SG_TABLE sgi_optim_kernels_avx512
 #include "optim/kernels_body.h"

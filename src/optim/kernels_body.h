@@ -20,7 +20,7 @@
 #undef SQRT
 #undef NAME
 
-const sg_optim_kernels SG_TABLE = {
+const sgi_optim_kernels SG_TABLE = {
     .adam = {adam_f32, adam_f64},
     .sgd = {sgd_f32, sgd_f64},
 };

@@ -1,3 +1,3 @@
 /* The optimizers' loops for the target's baseline. */
-#define SG_TABLE sg_optim_kernels_generic
+#define SG_TABLE sgi_optim_kernels_generic
 #include "optim/kernels_body.h"

@@ -1,7 +1,7 @@
 /* The loops for one element type REAL. The order of operations and of roundings is PyTorch's. */
 
 static void NAME(adam)(void *values, const void *gradients, void *first, void *second, size_t count,
-                       const sg_adam_step *step)
+                       const sgi_adam_step *step)
 {
     REAL *restrict p = values, *restrict m = first, *restrict v = second;
     const REAL *restrict g = gradients;
@@ -19,7 +19,7 @@ static void NAME(adam)(void *values, const void *gradients, void *first, void *s
 }
 
 static void NAME(sgd)(void *values, const void *gradients, void *buffer, size_t count,
-                      const sg_sgd_step *step)
+                      const sgi_sgd_step *step)
 {
     REAL *restrict p = values, *restrict b = buffer;
     const REAL *restrict g = gradients;

@@ -31,8 +31,8 @@ struct sg_optim {
     sg_pool *pool;
     sg_optim_config config;
     sg_schedule_term *schedule;
-    const sg_optim_kernels *kernels;
-    const sg_scale_kernels *scale_kernels;
+    const sgi_optim_kernels *kernels;
+    const sgi_scale_kernels *scale_kernels;
     double *rate_factors; /* one for each span */
     double *unit_norms;   /* |g|^2 of each unit, for clipping without a scaler */
     size_t *buffers;      /* offset in the state of each span's first buffer */
@@ -125,7 +125,7 @@ static size_t round_up(size_t bytes)
 
 static size_t buffer_bytes(const sg_span *span)
 {
-    return round_up(span->count * sg_type_size(span->type));
+    return round_up(span->count * sgi_type_size(span->type));
 }
 
 /* FNV-1a. */
@@ -192,16 +192,16 @@ static sg_status allocate_parts(sg_optim *optim)
     const sg_params *params = optim->params;
     const sg_allocator *a = &optim->allocator;
     size_t terms = optim->config.schedule_count;
-    optim->schedule = sg_allocate(a, terms, sizeof *optim->schedule);
-    optim->rate_factors = sg_allocate(a, params->count, sizeof *optim->rate_factors);
-    optim->unit_norms = sg_allocate(a, params->unit_count, sizeof *optim->unit_norms);
-    optim->buffers = sg_allocate(a, params->count, sizeof *optim->buffers);
+    optim->schedule = sgi_allocate(a, terms, sizeof *optim->schedule);
+    optim->rate_factors = sgi_allocate(a, params->count, sizeof *optim->rate_factors);
+    optim->unit_norms = sgi_allocate(a, params->unit_count, sizeof *optim->unit_norms);
+    optim->buffers = sgi_allocate(a, params->count, sizeof *optim->buffers);
     if (!optim->schedule || !optim->rate_factors || !optim->unit_norms || !optim->buffers)
         return SG_ERROR_MEMORY;
     optim->state_size = lay_out(params, buffers_per_span(&optim->config), optim->buffers);
     if (optim->state_size == 0)
         return SG_ERROR_MEMORY;
-    optim->state = sg_allocate(a, optim->state_size, 1);
+    optim->state = sgi_allocate(a, optim->state_size, 1);
     if (!optim->state)
         return SG_ERROR_MEMORY;
     if (terms)
@@ -232,19 +232,19 @@ sg_status sg_optim_create(sg_optim **out, sg_params *params, const sg_optim_conf
     sg_isa isa = sg_isa_resolve(config->isa);
     if (isa == SG_ISA_AUTO)
         return SG_ERROR_UNSUPPORTED;
-    sg_status status = sg_params_seal(params);
+    sg_status status = sgi_params_seal(params);
     if (status != SG_OK)
         return status;
-    sg_allocator allocator = sg_allocator_or_heap(given);
-    sg_optim *optim = sg_allocate(&allocator, 1, sizeof *optim);
+    sg_allocator allocator = sgi_allocator_or_heap(given);
+    sg_optim *optim = sgi_allocate(&allocator, 1, sizeof *optim);
     if (!optim)
         return SG_ERROR_MEMORY;
     optim->allocator = allocator;
     optim->params = params;
     optim->pool = pool;
     optim->config = *config;
-    optim->kernels = sg_optim_kernels_for(isa);
-    optim->scale_kernels = sg_scale_kernels_for(isa);
+    optim->kernels = sgi_optim_kernels_for(isa);
+    optim->scale_kernels = sgi_scale_kernels_for(isa);
     status = allocate_parts(optim);
     if (status != SG_OK) {
         sg_optim_destroy(optim);
@@ -259,18 +259,18 @@ void sg_optim_destroy(sg_optim *optim)
     if (!optim)
         return;
     sg_allocator allocator = optim->allocator;
-    sg_release(&allocator, optim->state);
-    sg_release(&allocator, optim->buffers);
-    sg_release(&allocator, optim->unit_norms);
-    sg_release(&allocator, optim->rate_factors);
-    sg_release(&allocator, optim->schedule);
-    sg_release(&allocator, optim);
+    sgi_release(&allocator, optim->state);
+    sgi_release(&allocator, optim->buffers);
+    sgi_release(&allocator, optim->unit_norms);
+    sgi_release(&allocator, optim->rate_factors);
+    sgi_release(&allocator, optim->schedule);
+    sgi_release(&allocator, optim);
 }
 
 /* ---- The step ----------------------------------------------------------------------------- */
 
-static void update(const step_pass *pass, size_t index, void *p, const void *g, const sg_unit *unit,
-                   double factor)
+static void update(const step_pass *pass, size_t index, void *p, const void *g,
+                   const sgi_unit *unit, double factor)
 {
     sg_optim *optim = pass->optim;
     const sg_optim_config *c = &optim->config;
@@ -278,17 +278,17 @@ static void update(const step_pass *pass, size_t index, void *p, const void *g, 
     double rate = pass->rate * optim->rate_factors[index];
     uint64_t past = span_steps(optim)[index];
     unsigned char *buffer = optim->state + optim->buffers[index];
-    void *first = sg_element(buffer, span->type, unit->begin);
+    void *first = sgi_element(buffer, span->type, unit->begin);
     if (c->kind == SG_OPTIM_SGD) {
-        sg_sgd_step step = {factor, c->decay,    c->momentum, c->dampening,
-                            rate,   c->nesterov, past == 0};
+        sgi_sgd_step step = {factor, c->decay,    c->momentum, c->dampening,
+                             rate,   c->nesterov, past == 0};
         optim->kernels->sgd[span->type](p, g, c->momentum > 0 ? first : NULL, unit->count, &step);
         return;
     }
-    void *second = sg_element(buffer + buffer_bytes(span), span->type, unit->begin);
+    void *second = sgi_element(buffer + buffer_bytes(span), span->type, unit->begin);
     double t = (double)past + 1;
     bool decoupled = c->kind == SG_OPTIM_ADAMW;
-    sg_adam_step step = {
+    sgi_adam_step step = {
         .factor = factor,
         .keep = decoupled ? 1 - rate * c->decay : 1,
         .l2 = decoupled ? 0 : c->decay,
@@ -302,16 +302,16 @@ static void update(const step_pass *pass, size_t index, void *p, const void *g, 
 }
 
 /* Signs do not fit in a factor: they are written to a small buffer, stretch by stretch. */
-static void update_by_signs(const step_pass *pass, size_t index, const sg_unit *unit)
+static void update_by_signs(const step_pass *pass, size_t index, const sgi_unit *unit)
 {
     const sg_span *span = &pass->optim->params->spans[index];
     double signs[SIGN_STRETCH];
     size_t end = unit->begin + unit->count;
     for (size_t begin = unit->begin; begin < end; begin += SIGN_STRETCH) {
-        sg_unit part = {index, begin, end - begin < SIGN_STRETCH ? end - begin : SIGN_STRETCH};
-        const void *g = sg_element(span->gradient, span->type, begin);
+        sgi_unit part = {index, begin, end - begin < SIGN_STRETCH ? end - begin : SIGN_STRETCH};
+        const void *g = sgi_element(span->gradient, span->type, begin);
         pass->optim->scale_kernels->sign[span->type](signs, g, part.count);
-        update(pass, index, sg_element(span->value, span->type, begin), signs, &part, pass->clip);
+        update(pass, index, sgi_element(span->value, span->type, begin), signs, &part, pass->clip);
     }
 }
 
@@ -319,17 +319,17 @@ static void step_unit(void *context, size_t index, int worker)
 {
     (void)worker;
     const step_pass *pass = context;
-    const sg_unit *unit = &pass->optim->params->units[index];
+    const sgi_unit *unit = &pass->optim->params->units[index];
     const sg_span *span = &pass->optim->params->spans[unit->span];
     if (!span->gradient || pass->optim->rate_factors[unit->span] == 0)
         return;
-    if (pass->scaler && sg_scaler_signs(pass->scaler, unit->span)) {
+    if (pass->scaler && sgi_scaler_signs(pass->scaler, unit->span)) {
         update_by_signs(pass, unit->span, unit);
         return;
     }
-    double factor = pass->scaler ? sg_scaler_factor(pass->scaler, unit->span) : 1;
-    update(pass, unit->span, sg_element(span->value, span->type, unit->begin),
-           sg_element(span->gradient, span->type, unit->begin), unit, factor * pass->clip);
+    double factor = pass->scaler ? sgi_scaler_factor(pass->scaler, unit->span) : 1;
+    update(pass, unit->span, sgi_element(span->value, span->type, unit->begin),
+           sgi_element(span->gradient, span->type, unit->begin), unit, factor * pass->clip);
 }
 
 static double elements_not_zero(const void *values, sg_type type, size_t count)
@@ -346,11 +346,11 @@ static void norm_unit(void *context, size_t index, int worker)
     (void)worker;
     const step_pass *pass = context;
     sg_optim *optim = pass->optim;
-    const sg_unit *unit = &optim->params->units[index];
+    const sgi_unit *unit = &optim->params->units[index];
     const sg_span *span = &optim->params->spans[unit->span];
-    const void *g = sg_element(span->gradient, span->type, unit->begin);
+    const void *g = sgi_element(span->gradient, span->type, unit->begin);
     double norm2 = 0;
-    if (g && pass->scaler && sg_scaler_signs(pass->scaler, unit->span)) {
+    if (g && pass->scaler && sgi_scaler_signs(pass->scaler, unit->span)) {
         norm2 = elements_not_zero(g, span->type, unit->count);
     } else if (g) {
         sg_moments m = optim->scale_kernels->moments[span->type](g, unit->count);
@@ -360,13 +360,13 @@ static void norm_unit(void *context, size_t index, int worker)
 }
 
 /* |g|^2 after StableGrad. A scaler knows it already; otherwise the gradients are read once. */
-static double global_norm2(step_pass *pass, const sg_scaler_view *view)
+static double global_norm2(step_pass *pass, const sgi_scaler_view *view)
 {
     if (pass->scaler && !view->sign)
         return view->norm2;
     sg_optim *optim = pass->optim;
     const sg_params *params = optim->params;
-    sg_pool_run(sg_params_pool(params, optim->pool), params->unit_count, norm_unit, pass);
+    sg_pool_run(sgi_params_pool(params, optim->pool), params->unit_count, norm_unit, pass);
     double norm2 = 0;
     for (size_t u = 0; u < params->unit_count; u++)
         norm2 += optim->unit_norms[u];
@@ -383,13 +383,13 @@ static double clip_factor(double clip_norm, double norm)
 static void take_step(sg_optim *optim, step_pass *pass)
 {
     const sg_params *params = optim->params;
-    sg_pool_run(sg_params_pool(params, optim->pool), params->unit_count, step_unit, pass);
+    sg_pool_run(sgi_params_pool(params, optim->pool), params->unit_count, step_unit, pass);
     for (size_t i = 0; i < params->count; i++)
         if (params->spans[i].gradient && optim->rate_factors[i] != 0)
             span_steps(optim)[i]++;
 }
 
-static sg_status check_scaler(const sg_optim *optim, const sg_scaler_view *view)
+static sg_status check_scaler(const sg_optim *optim, const sgi_scaler_view *view)
 {
     if (view->params != optim->params)
         return SG_ERROR_MISMATCH;
@@ -400,9 +400,9 @@ sg_status sg_optim_step(sg_optim *optim, sg_scaler *scaler, sg_step_info *info)
 {
     if (!optim)
         return SG_ERROR_ARGUMENT;
-    sg_scaler_view view = {0};
+    sgi_scaler_view view = {0};
     if (scaler) {
-        view = sg_scaler_look(scaler);
+        view = sgi_scaler_look(scaler);
         sg_status status = check_scaler(optim, &view);
         if (status != SG_OK)
             return status;
@@ -424,7 +424,7 @@ sg_status sg_optim_step(sg_optim *optim, sg_scaler *scaler, sg_step_info *info)
         take_step(optim, &pass);
     header(optim)->steps++;
     if (scaler)
-        sg_scaler_consume(scaler);
+        sgi_scaler_consume(scaler);
     if (info)
         *info = done;
     return SG_OK;

@@ -5,18 +5,18 @@
 #include <string.h>
 
 #include "pinn/cole_hopf.h"
-#include "pinn/reference.h"
+#include "pinn/exact.h"
 
 enum { N = SG_CHECK_POINTS, MOST_TERMS = 64 };
 
 /* What one set's check works with. */
 typedef struct examination {
-    sg_problem *problem;
+    sgi_problem *problem;
     int index;
-    const sg_point_set *set;
-    sg_program *program;                          /* outputs: residuals, then sizes */
-    sg_program *channels;                         /* outputs: one for each slot of `program` */
-    sg_arena memory;                              /* everything below */
+    const sgi_point_set *set;
+    sgi_program *program;                         /* outputs: residuals, then sizes */
+    sgi_program *channels;                        /* outputs: one for each slot of `program` */
+    sgi_arena memory;                             /* everything below */
     double *coordinates[2 * SG_MOST_COORDINATES]; /* each (N) */
     double *normals[SG_MOST_COORDINATES];         /* each (N) */
     const void **inputs;                          /* (program inputs), each (N) */
@@ -25,19 +25,19 @@ typedef struct examination {
 } examination;
 
 /* The sum of the absolute values of the terms that `root` adds up. */
-static sg_expr size_of_terms(sg_graph *graph, sg_expr root)
+static sgi_expr size_of_terms(sgi_expressions *exprs, sgi_expr root)
 {
-    sg_expr open[MOST_TERMS], size = 0;
+    sgi_expr open[MOST_TERMS], size = 0;
     int count = 0;
     open[count++] = root;
     while (count > 0) {
-        const sg_node node = graph->nodes[open[--count]];
+        const sgi_node node = exprs->nodes[open[--count]];
         bool sum = node.op == SG_OP_ADD || node.op == SG_OP_SUB || node.op == SG_OP_NEG;
         if (sum && count + 2 <= MOST_TERMS) {
-            for (int k = 0; k < sg_op_arity(node.op); k++)
+            for (int k = 0; k < sgi_op_arity(node.op); k++)
                 open[count++] = node.arguments[k];
         } else {
-            size = sg_add(graph, size, sg_apply(graph, SG_OP_ABS, open[count], 0, 0));
+            size = sgi_add(exprs, size, sgi_apply(exprs, SG_OP_ABS, open[count], 0, 0));
         }
     }
     return size;
@@ -46,25 +46,25 @@ static sg_expr size_of_terms(sg_graph *graph, sg_expr root)
 static sg_status compile_residuals(examination *e)
 {
     size_t count = (size_t)e->set->component_count;
-    sg_expr *roots = sg_arena_allocate(&e->memory, 2 * count, sizeof *roots);
+    sgi_expr *roots = sgi_arena_allocate(&e->memory, 2 * count, sizeof *roots);
     if (!roots)
         return SG_ERROR_MEMORY;
     for (size_t i = 0; i < count; i++) {
         roots[i] = e->set->roots[i];
-        roots[count + i] = size_of_terms(e->problem->graph, roots[i]);
+        roots[count + i] = size_of_terms(e->problem->exprs, roots[i]);
     }
-    return sg_program_create(&e->program, e->problem->graph, roots, 2 * count,
-                             &e->problem->allocator);
+    return sgi_program_create(&e->program, e->problem->exprs, roots, 2 * count,
+                              &e->problem->allocator);
 }
 
 /* ---- Derivatives of the reference --------------------------------------------------------- */
 
-static sg_expr derivative_of(sg_problem *problem, const sg_input *input)
+static sgi_expr derivative_of(sgi_problem *problem, const sgi_input *input)
 {
-    sg_expr expr = problem->solution.exprs[input->index];
+    sgi_expr expr = problem->solution.exprs[input->index];
     for (int k = 0; k < SG_MOST_COORDINATES; k++)
-        for (int i = 0; i < sg_derivative_order(input->derivative, k); i++)
-            expr = sg_differentiate(problem->graph, expr, k, NULL);
+        for (int i = 0; i < sgi_derivative_order(input->derivative, k); i++)
+            expr = sgi_differentiate(problem->exprs, expr, k, NULL);
     return expr;
 }
 
@@ -72,13 +72,14 @@ static sg_expr derivative_of(sg_problem *problem, const sg_input *input)
 static sg_status compile_channels(examination *e)
 {
     size_t count = e->program->input_count;
-    sg_expr *roots = sg_arena_allocate(&e->memory, count, sizeof *roots);
+    sgi_expr *roots = sgi_arena_allocate(&e->memory, count, sizeof *roots);
     if (!roots)
         return SG_ERROR_MEMORY;
     for (size_t s = 0; s < count; s++)
         if (e->program->inputs[s].kind == SG_INPUT_FIELD)
             roots[s] = derivative_of(e->problem, &e->program->inputs[s]);
-    return sg_program_create(&e->channels, e->problem->graph, roots, count, &e->problem->allocator);
+    return sgi_program_create(&e->channels, e->problem->exprs, roots, count,
+                              &e->problem->allocator);
 }
 
 /* Fills the slots of one side from the expressions. */
@@ -86,19 +87,19 @@ static sg_status fill_by_expressions(examination *e, int side)
 {
     size_t d = (size_t)e->problem->names.coordinate_count;
     const void *inputs[SG_MOST_COORDINATES];
-    void **outputs = sg_arena_allocate(&e->memory, e->program->input_count, sizeof *outputs);
-    void *scratch = sg_arena_allocate(&e->memory, sg_program_scratch(e->channels) + 64, 1);
+    void **outputs = sgi_arena_allocate(&e->memory, e->program->input_count, sizeof *outputs);
+    void *scratch = sgi_arena_allocate(&e->memory, sgi_program_scratch(e->channels) + 64, 1);
     if (!outputs || !scratch)
         return SG_ERROR_MEMORY;
     for (uint32_t s = 0; s < e->channels->input_count; s++)
         inputs[s] = e->coordinates[(size_t)side * d + (size_t)e->channels->inputs[s].index];
     for (uint32_t s = 0; s < e->program->input_count; s++) {
-        const sg_input *input = &e->program->inputs[s];
+        const sgi_input *input = &e->program->inputs[s];
         if (input->kind == SG_INPUT_FIELD && input->side == side)
             outputs[s] = (void *)(uintptr_t)e->inputs[s];
     }
-    sg_program_evaluate(e->channels, sg_isa_resolve(SG_ISA_AUTO), SG_FLOAT64, N, inputs, NULL,
-                        outputs, scratch);
+    sgi_program_evaluate(e->channels, sg_isa_resolve(SG_ISA_AUTO), SG_FLOAT64, N, inputs, NULL,
+                         outputs, scratch);
     return SG_OK;
 }
 
@@ -109,12 +110,12 @@ static sg_status difference(examination *e, int side, int along, int order, doub
         {0, 0, 0, 1, 0, 0, 0},
         {-1 / 60.0, 9 / 60.0, -45 / 60.0, 0, 45 / 60.0, -9 / 60.0, 1 / 60.0},
         {2 / 180.0, -27 / 180.0, 270 / 180.0, -490 / 180.0, 270 / 180.0, -27 / 180.0, 2 / 180.0}};
-    const sg_solution *solution = &e->problem->solution;
+    const sgi_solution *solution = &e->problem->solution;
     size_t d = (size_t)side * (size_t)e->problem->names.coordinate_count;
     double *x = e->coordinates[d + (size_t)solution->x],
            *t = e->coordinates[d + (size_t)solution->t];
-    double *moved = sg_arena_allocate(&e->memory, N, sizeof *moved);
-    double *u = sg_arena_allocate(&e->memory, N, sizeof *u);
+    double *moved = sgi_arena_allocate(&e->memory, N, sizeof *moved);
+    double *u = sgi_arena_allocate(&e->memory, N, sizeof *u);
     if (!moved || !u)
         return SG_ERROR_MEMORY;
     /* A shock is about 2 nu wide; time derivatives are those of the outer solution. */
@@ -128,8 +129,8 @@ static sg_status difference(examination *e, int side, int along, int order, doub
         if (weight == 0)
             continue;
         sg_status status =
-            sg_cole_hopf(solution->nu, along == solution->x ? moved : x,
-                         along == solution->x ? t : moved, N, 1, u, NULL, &e->problem->allocator);
+            sgi_cole_hopf(solution->nu, along == solution->x ? moved : x,
+                          along == solution->x ? t : moved, N, 1, u, NULL, &e->problem->allocator);
         if (status != SG_OK)
             return status;
         for (size_t i = 0; i < N; i++)
@@ -141,11 +142,11 @@ static sg_status difference(examination *e, int side, int along, int order, doub
 /* Moves points away from t = 0 where a difference in time would look before it. */
 static void leave_start(examination *e)
 {
-    const sg_solution *solution = &e->problem->solution;
+    const sgi_solution *solution = &e->problem->solution;
     bool slopes = false;
     for (uint32_t s = 0; s < e->program->input_count; s++)
         slopes |= e->program->inputs[s].kind == SG_INPUT_FIELD &&
-                  sg_derivative_order(e->program->inputs[s].derivative, solution->t) > 0;
+                  sgi_derivative_order(e->program->inputs[s].derivative, solution->t) > 0;
     for (size_t i = 0; slopes && i < N; i++)
         e->coordinates[solution->t][i] = fmax(e->coordinates[solution->t][i], 4e-4);
 }
@@ -153,13 +154,13 @@ static void leave_start(examination *e)
 static sg_status fill_by_differences(examination *e, int side)
 {
     for (uint32_t s = 0; s < e->program->input_count; s++) {
-        const sg_input *input = &e->program->inputs[s];
+        const sgi_input *input = &e->program->inputs[s];
         if (input->kind != SG_INPUT_FIELD || input->side != side)
             continue;
-        int along = e->problem->solution.x, order = sg_derivative_total(input->derivative);
-        if (order > 0 && sg_derivative_order(input->derivative, along) == 0)
+        int along = e->problem->solution.x, order = sgi_derivative_total(input->derivative);
+        if (order > 0 && sgi_derivative_order(input->derivative, along) == 0)
             along = e->problem->solution.t;
-        if (order > 2 || sg_derivative_order(input->derivative, along) != order)
+        if (order > 2 || sgi_derivative_order(input->derivative, along) != order)
             return SG_ERROR_UNSUPPORTED;
         sg_status status = difference(e, side, along, order, (double *)(uintptr_t)e->inputs[s]);
         if (status != SG_OK)
@@ -174,10 +175,10 @@ static sg_status make_arrays(examination *e)
 {
     size_t d = (size_t)e->problem->names.coordinate_count;
     size_t outputs = 2 * (size_t)e->set->component_count, inputs = e->program->input_count;
-    double *block = sg_arena_allocate(&e->memory, (3 * d + outputs + inputs) * N, sizeof *block);
-    e->inputs = sg_arena_allocate(&e->memory, inputs, sizeof *e->inputs);
-    e->outputs = sg_arena_allocate(&e->memory, outputs, sizeof *e->outputs);
-    e->scratch = sg_arena_allocate(&e->memory, sg_program_scratch(e->program) + 64, 1);
+    double *block = sgi_arena_allocate(&e->memory, (3 * d + outputs + inputs) * N, sizeof *block);
+    e->inputs = sgi_arena_allocate(&e->memory, inputs, sizeof *e->inputs);
+    e->outputs = sgi_arena_allocate(&e->memory, outputs, sizeof *e->outputs);
+    e->scratch = sgi_arena_allocate(&e->memory, sgi_program_scratch(e->program) + 64, 1);
     if (!block || !e->inputs || !e->outputs || !e->scratch)
         return SG_ERROR_MEMORY;
     for (size_t k = 0; k < 2 * d; k++, block += N)
@@ -187,7 +188,7 @@ static sg_status make_arrays(examination *e)
     for (size_t k = 0; k < outputs; k++, block += N)
         e->outputs[k] = block;
     for (size_t s = 0; s < inputs; s++, block += N) {
-        const sg_input *input = &e->program->inputs[s];
+        const sgi_input *input = &e->program->inputs[s];
         e->inputs[s] = block;
         if (input->kind == SG_INPUT_COORDINATE)
             e->inputs[s] = e->coordinates[(size_t)input->side * d + (size_t)input->index];
@@ -199,11 +200,11 @@ static sg_status make_arrays(examination *e)
 
 static sg_status fill_inputs(examination *e)
 {
-    sg_draw draw = {0, SG_POINTS_CHECK, 0};
+    sgi_draw draw = {0, SG_POINTS_CHECK, 0};
     bool expressions = e->problem->solution.kind == SG_SOLUTION_EXPRESSIONS;
-    sg_sample(e->problem, e->index, N, &draw, 0, N, SG_FLOAT64, (void *const *)e->coordinates);
-    sg_sample_normals(e->set, N, 0, N, SG_FLOAT64, e->problem->names.coordinate_count,
-                      (void *const *)e->normals);
+    sgi_sample(e->problem, e->index, N, &draw, 0, N, SG_FLOAT64, (void *const *)e->coordinates);
+    sgi_sample_normals(e->set, N, 0, N, SG_FLOAT64, e->problem->names.coordinate_count,
+                       (void *const *)e->normals);
     sg_status status = SG_OK;
     if (expressions)
         status = compile_channels(e);
@@ -215,7 +216,7 @@ static sg_status fill_inputs(examination *e)
 }
 
 static void judge(const examination *e, int component, double size, double tolerance,
-                  sg_check_row *row)
+                  sgi_check_row *row)
 {
     const double *residual = e->outputs[component];
     const double *terms = e->outputs[e->set->component_count + component];
@@ -227,60 +228,60 @@ static void judge(const examination *e, int component, double size, double toler
         if (!(fabs(residual[i]) <= fabs(residual[worst])))
             worst = i;
     }
-    *row = (sg_check_row){.set = e->set->name,
-                          .term = e->set->terms[e->set->component_terms[component]].name,
-                          .component = component,
-                          .largest = scale > 0 ? fabs(residual[worst]) / scale : 0,
-                          .mean = scale > 0 ? sum / N / scale : 0,
-                          .scale = scale};
+    *row = (sgi_check_row){.set = e->set->name,
+                           .term = e->set->terms[e->set->component_terms[component]].name,
+                           .component = component,
+                           .largest = scale > 0 ? fabs(residual[worst]) / scale : 0,
+                           .mean = scale > 0 ? sum / N / scale : 0,
+                           .scale = scale};
     for (int k = 0; k < e->problem->names.coordinate_count; k++)
         row->worst[k] = e->coordinates[k][worst];
     row->passed = row->largest <= tolerance;
 }
 
-static sg_status examine(sg_problem *problem, int index, double size, sg_check *check)
+static sg_status examine(sgi_problem *problem, int index, double size, sgi_check *check)
 {
     examination e = {.problem = problem, .index = index, .set = &problem->sets[index]};
-    sg_arena_init(&e.memory, &problem->allocator);
+    sgi_arena_init(&e.memory, &problem->allocator);
     sg_status status = compile_residuals(&e);
     if (status == SG_OK)
         status = make_arrays(&e);
     if (status == SG_OK)
         status = fill_inputs(&e);
     if (status == SG_OK) {
-        sg_program_evaluate(e.program, sg_isa_resolve(SG_ISA_AUTO), SG_FLOAT64, N, e.inputs, NULL,
-                            e.outputs, e.scratch);
+        sgi_program_evaluate(e.program, sg_isa_resolve(SG_ISA_AUTO), SG_FLOAT64, N, e.inputs, NULL,
+                             e.outputs, e.scratch);
         for (int c = 0; c < e.set->component_count; c++)
             judge(&e, c, size, check->tolerance, &check->rows[check->count++]);
     }
-    sg_program_destroy(e.program);
-    sg_program_destroy(e.channels);
-    sg_arena_clear(&e.memory);
+    sgi_program_destroy(e.program);
+    sgi_program_destroy(e.channels);
+    sgi_arena_clear(&e.memory);
     return status;
 }
 
 /* The largest value of any field of the reference in the domain. */
-static sg_status solution_size(sg_problem *problem, double *size)
+static sg_status solution_size(sgi_problem *problem, double *size)
 {
     size_t d = (size_t)problem->names.coordinate_count, f = (size_t)problem->names.field_count;
     double *arrays[SG_MOST_COORDINATES + SG_MOST_FIELDS];
-    double *block = sg_allocate(&problem->allocator, (d + f) * N, sizeof *block);
+    double *block = sgi_allocate(&problem->allocator, (d + f) * N, sizeof *block);
     if (!block)
         return SG_ERROR_MEMORY;
     for (size_t k = 0; k < d + f; k++)
         arrays[k] = block + k * N;
-    sg_draw draw = {0, SG_POINTS_CHECK, 1};
-    sg_sample(problem, 0, N, &draw, 0, N, SG_FLOAT64, (void *const *)arrays);
+    sgi_draw draw = {0, SG_POINTS_CHECK, 1};
+    sgi_sample(problem, 0, N, &draw, 0, N, SG_FLOAT64, (void *const *)arrays);
     sg_status status =
-        sg_reference_evaluate(problem, (const double *const *)arrays, N, arrays + d, NULL);
+        sgi_exact_evaluate(problem, (const double *const *)arrays, N, arrays + d, NULL);
     *size = 0;
     for (size_t i = 0; i < f * N && status == SG_OK; i++)
         *size = fmax(*size, fabs(block[d * N + i]));
-    sg_release(&problem->allocator, block);
+    sgi_release(&problem->allocator, block);
     return status;
 }
 
-sg_status sg_problem_check(sg_problem *problem, sg_check *check)
+sg_status sgi_problem_check(sgi_problem *problem, sgi_check *check)
 {
     size_t rows = 0;
     double size = 0;
@@ -290,7 +291,7 @@ sg_status sg_problem_check(sg_problem *problem, sg_check *check)
     check->tolerance = problem->solution.kind == SG_SOLUTION_EXPRESSIONS ? 1e-6 : 1e-5;
     for (int k = 0; k < problem->set_count; k++)
         rows += (size_t)problem->sets[k].component_count;
-    check->rows = sg_allocate(&problem->allocator, rows, sizeof *check->rows);
+    check->rows = sgi_allocate(&problem->allocator, rows, sizeof *check->rows);
     sg_status status = check->rows ? solution_size(problem, &size) : SG_ERROR_MEMORY;
     for (int k = 0; k < problem->set_count && status == SG_OK; k++)
         status = examine(problem, k, size, check);
@@ -298,12 +299,12 @@ sg_status sg_problem_check(sg_problem *problem, sg_check *check)
     for (size_t i = 0; check->rows && i < check->count; i++)
         check->passed &= check->rows[i].passed;
     if (status != SG_OK)
-        sg_check_release(problem, check);
+        sgi_check_release(problem, check);
     return status;
 }
 
-void sg_check_release(const sg_problem *problem, sg_check *check)
+void sgi_check_release(const sgi_problem *problem, sgi_check *check)
 {
-    sg_release(&problem->allocator, check->rows);
-    *check = (sg_check){.rows = NULL};
+    sgi_release(&problem->allocator, check->rows);
+    *check = (sgi_check){.rows = NULL};
 }

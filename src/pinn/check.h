@@ -11,7 +11,7 @@
 
 enum { SG_CHECK_POINTS = 2048 };
 
-typedef struct sg_check_row {
+typedef struct sgi_check_row {
     const char *set;  /* "domain", or the condition */
     const char *term; /* the equation, or the condition again */
     int component;    /* within the set */
@@ -20,18 +20,18 @@ typedef struct sg_check_row {
     double scale;                      /* largest sum of the terms' sizes, or the solution's */
     double worst[SG_MOST_COORDINATES]; /* the point of the largest */
     bool passed;
-} sg_check_row;
+} sgi_check_row;
 
-typedef struct sg_check {
-    sg_check_row *rows; /* owned; release with sg_check_release */
+typedef struct sgi_check {
+    sgi_check_row *rows; /* owned; release with sgi_check_release */
     size_t count;
     double tolerance; /* of `largest` */
     bool passed;
-} sg_check;
+} sgi_check;
 
 /* SG_ERROR_UNSUPPORTED when there is no reference, or when cole_hopf would be needed with a
  * derivative that is not taken by differences (above second order, or mixed). */
-SG_CHECKED sg_status sg_problem_check(sg_problem *problem, sg_check *check);
-void sg_check_release(const sg_problem *problem, sg_check *check);
+SG_CHECKED sg_status sgi_problem_check(sgi_problem *problem, sgi_check *check);
+void sgi_check_release(const sgi_problem *problem, sgi_check *check);
 
 #endif

@@ -172,12 +172,12 @@ static size_t most_points(const quadrature *q)
     return most < 1e18 ? (size_t)most : SIZE_MAX;
 }
 
-sg_status sg_cole_hopf(double nu, const double *x, const double *t, size_t count, int refine,
-                       double *u, sg_pool *pool, const sg_allocator *given)
+sg_status sgi_cole_hopf(double nu, const double *x, const double *t, size_t count, int refine,
+                        double *u, sg_pool *pool, const sg_allocator *given)
 {
     if (!(nu > 0) || refine < 1)
         return SG_ERROR_ARGUMENT;
-    sg_allocator allocator = sg_allocator_or_heap(given);
+    sg_allocator allocator = sgi_allocator_or_heap(given);
     quadrature q = {.nu = nu, .x = x, .t = t, .count = count, .refine = refine, .u = u};
     q.room = most_points(&q);
     if (q.room > MOST_POINTS)
@@ -185,12 +185,12 @@ sg_status sg_cole_hopf(double nu, const double *x, const double *t, size_t count
     size_t tables = 0, buffers = 3 * q.room * (size_t)sg_pool_threads(pool);
     for (int bits = LEAST_BITS; bits <= MOST_BITS; bits++)
         tables += 2 * table_size(bits);
-    double *memory = sg_allocate(&allocator, tables + buffers, sizeof *memory);
+    double *memory = sgi_allocate(&allocator, tables + buffers, sizeof *memory);
     if (!memory)
         return SG_ERROR_MEMORY;
     q.buffers = memory + tables;
     fill_tables(&q, memory);
     sg_pool_run(pool, (count + UNIT_POINTS - 1) / UNIT_POINTS, work, &q);
-    sg_release(&allocator, memory);
+    sgi_release(&allocator, memory);
     return SG_OK;
 }

@@ -20,8 +20,8 @@
 
 /* u at `count` points (x[i], t[i]), t >= 0, nu > 0; `refine` >= 1 divides the step further, to
  * check convergence. Work is divided over `pool`. */
-SG_CHECKED sg_status sg_cole_hopf(double nu, const double *x, const double *t, size_t count,
-                                  int refine, double *u, sg_pool *pool,
-                                  const sg_allocator *allocator);
+SG_CHECKED sg_status sgi_cole_hopf(double nu, const double *x, const double *t, size_t count,
+                                   int refine, double *u, sg_pool *pool,
+                                   const sg_allocator *allocator);
 
 #endif

@@ -1,10 +1,10 @@
 /* The options of a problem file: see settings.h. Order is the order in written files. */
-#include "pinn/option_rows.h"
+#include "config/option_rows.h"
 
-#define TOP(member)       offsetof(sg_settings, member)
-#define CONDITION(member) offsetof(sg_condition_settings, member)
+#define TOP(member)       offsetof(sgi_settings, member)
+#define CONDITION(member) offsetof(sgi_condition_settings, member)
 
-static const sg_option rows[] = {
+static const sgi_option rows[] = {
     TEXT("name", TOP(name), "", "what runs are called; by default the file's name"),
     TEXT("title", TOP(title), "", "one line for reports"),
     SECTION("coordinates", "each with its range: {x: [-1, 1], t: [0, 1]}; t is time"),
@@ -12,7 +12,7 @@ static const sg_option rows[] = {
     SECTION("constants", "named numbers; expressions of other constants are allowed"),
     SECTION("definitions", "named expressions; their derivatives can be used too, phi_x"),
     SECTION("equations", "each an expression that should be 0, or left = right"),
-    {"equations.*.weight", SG_OPTION_REAL, offsetof(sg_equation_settings, weight), 0, 1e30, NULL,
+    {"equations.*.weight", SG_OPTION_REAL, offsetof(sgi_equation_settings, weight), 0, 1e30, NULL,
      "1", "factor of this equation's mean square in the loss"},
     SECTION("equations.*.expression", "the equation, when it is given with a weight"),
     SECTION("conditions", "what holds on faces of the domain"),
@@ -73,12 +73,12 @@ static const sg_option rows[] = {
     COUNT("evaluation.chunk", TOP(evaluation.chunk), 1, "65536", "points evaluated at a time"),
 };
 
-static const sg_shorthand shorthands[] = {
+static const sgi_shorthand shorthands[] = {
     {"inputs.fourier", "frequencies"},
     {"training.optimizer", "name"},
     {"training.schedule", "then"},
     {"training.stablegrad", "method"},
 };
 
-const sg_option_table sg_problem_options = {"a problem", rows, sizeof rows / sizeof rows[0],
-                                            shorthands, sizeof shorthands / sizeof shorthands[0]};
+const sgi_option_table sgi_problem_options = {"a problem", rows, sizeof rows / sizeof rows[0],
+                                              shorthands, sizeof shorthands / sizeof shorthands[0]};

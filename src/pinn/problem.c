@@ -3,102 +3,103 @@
 
 #include <string.h>
 
-#include "pinn/document.h"
+#include "config/document.h"
 
-static sg_status read_settings(sg_problem *problem, sg_reader *reader)
+static sg_status read_settings(sgi_problem *problem, sgi_reader *reader)
 {
-    sg_status status = sg_options_default(reader, "", &problem->settings);
+    sg_status status = sgi_options_default(reader, "", &problem->settings);
     if (status == SG_OK)
         status =
-            sg_options_read(reader, "", reader->table->what, problem->root, &problem->settings);
+            sgi_options_read(reader, "", reader->table->what, problem->root, &problem->settings);
     if (status == SG_OK)
         status =
-            sg_document_name(reader, problem->root, &problem->sources[0], &problem->settings.name);
+            sgi_document_name(reader, problem->root, &problem->sources[0], &problem->settings.name);
     return status;
 }
 
-static sg_status read_all(sg_problem *problem, sg_reader *reader, const char *const *overrides,
+static sg_status read_all(sgi_problem *problem, sgi_reader *reader, const char *const *overrides,
                           size_t count)
 {
-    sg_status status = sg_document_tree(reader, problem->sources, overrides, count, &problem->root);
+    sg_status status =
+        sgi_document_tree(reader, problem->sources, overrides, count, &problem->root);
     if (status == SG_OK)
-        status = sg_document_keys(reader, problem->root);
+        status = sgi_document_keys(reader, problem->root);
     if (status == SG_OK)
-        status = sg_problem_read_names(problem, reader);
+        status = sgi_problem_read_names(problem, reader);
     if (status == SG_OK)
         status = read_settings(problem, reader);
     if (status == SG_OK)
-        status = sg_problem_read_equations(problem, reader);
+        status = sgi_problem_read_equations(problem, reader);
     if (status == SG_OK)
-        status = sg_problem_read_conditions(problem, reader);
+        status = sgi_problem_read_conditions(problem, reader);
     if (status == SG_OK)
-        status = sg_problem_read_solution(problem, reader);
+        status = sgi_problem_read_solution(problem, reader);
     for (int k = 0; k < problem->set_count && status == SG_OK; k++)
-        status = sg_point_set_compile(problem, &problem->sets[k]);
+        status = sgi_point_set_compile(problem, &problem->sets[k]);
     return status;
 }
 
-sg_status sg_problem_read(sg_problem **out, const char *name, const char *text, size_t size,
-                          const char *const *overrides, size_t override_count,
-                          const sg_allocator *given, sg_diagnostic *diagnostic)
+sg_status sgi_problem_read(sgi_problem **out, const char *name, const char *text, size_t size,
+                           const char *const *overrides, size_t override_count,
+                           const sg_allocator *given, sgi_diagnostic *diagnostic)
 {
-    sg_allocator allocator = sg_allocator_or_heap(given);
+    sg_allocator allocator = sgi_allocator_or_heap(given);
     *out = NULL;
     memset(diagnostic, 0, sizeof *diagnostic);
-    sg_problem *problem = sg_allocate(&allocator, 1, sizeof *problem);
+    sgi_problem *problem = sgi_allocate(&allocator, 1, sizeof *problem);
     if (!problem)
         return SG_ERROR_MEMORY;
     problem->allocator = allocator;
-    sg_arena_init(&problem->arena, &allocator);
+    sgi_arena_init(&problem->arena, &allocator);
     problem->sources =
-        sg_arena_allocate(&problem->arena, override_count + 1, sizeof *problem->sources);
-    const char *name_copy = sg_arena_text(&problem->arena, name, strlen(name));
-    const char *text_copy = sg_arena_text(&problem->arena, text, size);
+        sgi_arena_allocate(&problem->arena, override_count + 1, sizeof *problem->sources);
+    const char *name_copy = sgi_arena_text(&problem->arena, name, strlen(name));
+    const char *text_copy = sgi_arena_text(&problem->arena, text, size);
     sg_status status = SG_ERROR_MEMORY;
     if (problem->sources && name_copy && text_copy) {
-        problem->sources[0] = (sg_source){name_copy, text_copy, size};
-        status = sg_graph_create(&problem->graph, &allocator);
+        problem->sources[0] = (sgi_source){name_copy, text_copy, size};
+        status = sgi_expressions_create(&problem->exprs, &allocator);
     }
     if (status == SG_OK) {
-        problem->names.graph = problem->graph;
-        sg_reader reader = {.table = &sg_problem_options,
-                            .names = &problem->names,
-                            .arena = &problem->arena,
-                            .diagnostic = diagnostic};
+        problem->names.exprs = problem->exprs;
+        sgi_reader reader = {.table = &sgi_problem_options,
+                             .names = &problem->names,
+                             .arena = &problem->arena,
+                             .diagnostic = diagnostic};
         status = read_all(problem, &reader, overrides, override_count);
     }
     if (status != SG_OK)
-        sg_problem_destroy(problem);
+        sgi_problem_destroy(problem);
     else
         *out = problem;
     return status;
 }
 
-sg_status sg_problem_load(sg_problem **problem, const char *path, const char *const *overrides,
-                          size_t override_count, const sg_allocator *given,
-                          sg_diagnostic *diagnostic)
+sg_status sgi_problem_load(sgi_problem **problem, const char *path, const char *const *overrides,
+                           size_t override_count, const sg_allocator *given,
+                           sgi_diagnostic *diagnostic)
 {
-    sg_allocator allocator = sg_allocator_or_heap(given);
+    sg_allocator allocator = sgi_allocator_or_heap(given);
     char *text = NULL;
     size_t size = 0;
     *problem = NULL;
-    sg_status status = sg_document_text(path, &allocator, &text, &size, diagnostic);
+    sg_status status = sgi_document_text(path, &allocator, &text, &size, diagnostic);
     if (status == SG_OK)
-        status = sg_problem_read(problem, path, text, size, overrides, override_count, &allocator,
-                                 diagnostic);
-    sg_release(&allocator, text);
+        status = sgi_problem_read(problem, path, text, size, overrides, override_count, &allocator,
+                                  diagnostic);
+    sgi_release(&allocator, text);
     return status;
 }
 
-void sg_problem_destroy(sg_problem *problem)
+void sgi_problem_destroy(sgi_problem *problem)
 {
     if (!problem)
         return;
     sg_allocator allocator = problem->allocator;
     for (int k = 0; k < problem->set_count; k++)
-        sg_point_set_release(&problem->sets[k]);
-    sg_program_destroy(problem->solution.program);
-    sg_graph_destroy(problem->graph);
-    sg_arena_clear(&problem->arena);
-    sg_release(&allocator, problem);
+        sgi_point_set_release(&problem->sets[k]);
+    sgi_program_destroy(problem->solution.program);
+    sgi_expressions_destroy(problem->exprs);
+    sgi_arena_clear(&problem->arena);
+    sgi_release(&allocator, problem);
 }

@@ -1,6 +1,6 @@
 /* A problem: what a file says, checked and compiled.
  *
- * Reading order: sg_problem (the whole), sg_point_set (one set of points with its residuals as a
+ * Reading order: sgi_problem (the whole), sgi_point_set (one set of points with its residuals as a
  * program and the derivatives it needs), settings.h (everything that is a number or a word).
  *
  * The loss is the sum over all terms of weight * mean over the set's N items of r^2, summed over
@@ -9,143 +9,143 @@
 #ifndef SG_PINN_PROBLEM_H
 #define SG_PINN_PROBLEM_H
 
-#include "pinn/program.h"
-#include "pinn/settings.h"
+#include "config/settings.h"
+#include "expr/program.h"
 #include "stablegrad/jet.h"
 
 enum { SG_MOST_FIELDS = 64, SG_MOST_FACES = 32, SG_MOST_COMPONENTS = 64, SG_MOST_SETS = 64 };
 
 /* The plane coordinate = value. `normal` is -1 on the lower face of the domain, 1 on the upper one
  * and 0 inside. For a pair the plane is the upper face and its partner the lower one. */
-typedef struct sg_face {
+typedef struct sgi_face {
     int coordinate;
     double value, normal;
     double measure; /* product of the other coordinates' lengths */
-} sg_face;
+} sgi_face;
 
-typedef enum sg_set_kind { SG_SET_DOMAIN, SG_SET_FACES, SG_SET_PAIRS } sg_set_kind;
+typedef enum sgi_set_kind { SG_SET_DOMAIN, SG_SET_FACES, SG_SET_PAIRS } sgi_set_kind;
 
 /* A term of the loss. */
-typedef struct sg_term {
+typedef struct sgi_term {
     const char *name;
     double weight;
-} sg_term;
+} sgi_term;
 
 /* Where a slot of a program reads from. */
-typedef enum sg_slot_kind { SG_SLOT_COORDINATE, SG_SLOT_NORMAL, SG_SLOT_VALUE } sg_slot_kind;
-typedef struct sg_slot {
-    sg_slot_kind kind;
+typedef enum sgi_slot_kind { SG_SLOT_COORDINATE, SG_SLOT_NORMAL, SG_SLOT_VALUE } sgi_slot_kind;
+typedef struct sgi_slot {
+    sgi_slot_kind kind;
     size_t index; /* p * C + c of coordinates; c of normals; (p * R + r) * O + o of values */
-} sg_slot;
+} sgi_slot;
 
-typedef struct sg_bound_program {
-    sg_program *program;
-    sg_slot *slots; /* (program->input_count) */
-} sg_bound_program;
+typedef struct sgi_bound_program {
+    sgi_program *program;
+    sgi_slot *slots; /* (program->input_count) */
+} sgi_bound_program;
 
-typedef struct sg_point_set {
+typedef struct sgi_point_set {
     const char *name; /* "domain", or the condition's */
-    sg_set_kind kind;
+    sgi_set_kind kind;
     int points_per_item; /* 2 for pairs */
     int64_t items;       /* per training step */
-    sg_face *faces;      /* (face_count); none for the domain */
+    sgi_face *faces;     /* (face_count); none for the domain */
     int face_count;
-    sg_term *terms; /* (term_count) */
+    sgi_term *terms; /* (term_count) */
     int term_count;
     int *component_terms; /* (component_count): the term of each residual component */
     int component_count;
-    sg_expr *roots;           /* (component_count), before collapsing */
+    sgi_expr *roots;          /* (component_count), before collapsing */
     sg_jet_request *requests; /* (request_count): what the engine's plan is made from */
     size_t request_count;
-    sg_bound_program residual; /* outputs: the components */
-    sg_bound_program gradient; /* outputs: the components, then adjoints of value_indices */
-    size_t *value_indices;     /* (value_count): (p * R + r) * O + o */
+    sgi_bound_program residual; /* outputs: the components */
+    sgi_bound_program gradient; /* outputs: the components, then adjoints of value_indices */
+    size_t *value_indices;      /* (value_count): (p * R + r) * O + o */
     size_t value_count;
-} sg_point_set;
+} sgi_point_set;
 
-typedef enum sg_solution_kind {
+typedef enum sgi_solution_kind {
     SG_SOLUTION_NONE,
     SG_SOLUTION_EXPRESSIONS,
     SG_SOLUTION_COLE_HOPF
-} sg_solution_kind;
+} sgi_solution_kind;
 
 /* The reference solution. */
-typedef struct sg_solution {
-    sg_solution_kind kind;
-    const sg_yaml *node;
-    sg_expr *exprs;      /* (fields) of SG_SOLUTION_EXPRESSIONS */
-    sg_program *program; /* inputs: coordinates; outputs: the fields */
-    double nu;           /* of SG_SOLUTION_COLE_HOPF */
-    int x, t;            /* its coordinates */
-} sg_solution;
+typedef struct sgi_solution {
+    sgi_solution_kind kind;
+    const sgi_yaml *node;
+    sgi_expr *exprs;      /* (fields) of SG_SOLUTION_EXPRESSIONS */
+    sgi_program *program; /* inputs: coordinates; outputs: the fields */
+    double nu;            /* of SG_SOLUTION_COLE_HOPF */
+    int x, t;             /* its coordinates */
+} sgi_solution;
 
-typedef struct sg_problem {
+typedef struct sgi_problem {
     sg_allocator allocator;
-    sg_arena arena;
-    sg_source *sources; /* the file, then each override */
-    sg_yaml *root;
-    sg_graph *graph;
-    sg_names names; /* coordinates, fields, constants, definitions */
+    sgi_arena arena;
+    sgi_source *sources; /* the file, then each override */
+    sgi_yaml *root;
+    sgi_expressions *exprs;
+    sgi_names names; /* coordinates, fields, constants, definitions */
     double lower[SG_MOST_COORDINATES], upper[SG_MOST_COORDINATES];
-    sg_settings settings;
-    sg_point_set sets[SG_MOST_SETS]; /* set 0 is the domain */
+    sgi_settings settings;
+    sgi_point_set sets[SG_MOST_SETS]; /* set 0 is the domain */
     int set_count;
-    sg_condition_settings *conditions; /* of set k at k - 1 */
-    sg_solution solution;
-} sg_problem;
+    sgi_condition_settings *conditions; /* of set k at k - 1 */
+    sgi_solution solution;
+} sgi_problem;
 
 /* Reads a problem from text. `name` is shown in messages. Each override is "key.key=value", applied
  * before anything is checked; a mistake in one is placed at --set. The text is copied. On
  * SG_ERROR_FORMAT the diagnostic says what is wrong; other codes leave it empty. */
-SG_CHECKED sg_status sg_problem_read(sg_problem **problem, const char *name, const char *text,
-                                     size_t size, const char *const *overrides,
-                                     size_t override_count, const sg_allocator *allocator,
-                                     sg_diagnostic *diagnostic);
+SG_CHECKED sg_status sgi_problem_read(sgi_problem **problem, const char *name, const char *text,
+                                      size_t size, const char *const *overrides,
+                                      size_t override_count, const sg_allocator *allocator,
+                                      sgi_diagnostic *diagnostic);
 
 /* The same from a file. SG_ERROR_IO with a diagnostic when it cannot be read. */
-SG_CHECKED sg_status sg_problem_load(sg_problem **problem, const char *path,
-                                     const char *const *overrides, size_t override_count,
-                                     const sg_allocator *allocator, sg_diagnostic *diagnostic);
+SG_CHECKED sg_status sgi_problem_load(sgi_problem **problem, const char *path,
+                                      const char *const *overrides, size_t override_count,
+                                      const sg_allocator *allocator, sgi_diagnostic *diagnostic);
 
-void sg_problem_destroy(sg_problem *problem); /* NULL is allowed */
+void sgi_problem_destroy(sgi_problem *problem); /* NULL is allowed */
 
 /* The whole problem as text with every option: reading it gives the same problem. Release with
- * sg_release and the problem's allocator. */
-SG_CHECKED sg_status sg_problem_write(const sg_problem *problem, char **text);
+ * sgi_release and the problem's allocator. */
+SG_CHECKED sg_status sgi_problem_write(const sgi_problem *problem, char **text);
 
 /* Expressions to be evaluated on a network, as `u`, `u_xx` or `u_t + u*u_x`: a set without points,
- * whose components they are. Release it with sg_point_set_release, before the problem. */
-SG_CHECKED sg_status sg_problem_quantities(sg_problem *problem, const char *const *texts,
-                                           size_t count, sg_point_set *set,
-                                           sg_diagnostic *diagnostic);
+ * whose components they are. Release it with sgi_point_set_release, before the problem. */
+SG_CHECKED sg_status sgi_problem_quantities(sgi_problem *problem, const char *const *texts,
+                                            size_t count, sgi_point_set *set,
+                                            sgi_diagnostic *diagnostic);
 
 /* ---- What the rooms below need --------------------------------------------------------------- */
 
 /* Configurations from the settings. The network's arrays are owned by `storage`, released with
- * sg_arena_clear. */
-SG_CHECKED sg_status sg_problem_network(const sg_problem *problem, sg_arena *storage,
-                                        sg_jet_network_config *config);
-sg_jet_init sg_problem_init(const sg_problem *problem);
-sg_scale_config sg_problem_scale(const sg_problem *problem);
+ * sgi_arena_clear. */
+SG_CHECKED sg_status sgi_problem_network(const sgi_problem *problem, sgi_arena *storage,
+                                         sg_jet_network_config *config);
+sg_jet_init sgi_problem_init(const sgi_problem *problem);
+sg_scale_config sgi_problem_scale(const sgi_problem *problem);
 
 /* The optimizer's; `terms` (SG_MOST_PIECES + 2) receives its schedule and must outlive the call
  * that uses the configuration. */
-sg_optim_config sg_problem_optim(const sg_problem *problem, sg_schedule_term *terms);
+sg_optim_config sgi_problem_optim(const sgi_problem *problem, sg_schedule_term *terms);
 
 /* ---- Shared by the files of this room ---------------------------------------------------------
  */
 
 /* Sections of the file, in this order; each leaves a diagnostic on SG_ERROR_FORMAT. */
-SG_CHECKED sg_status sg_problem_read_names(sg_problem *problem, sg_reader *reader);
-SG_CHECKED sg_status sg_problem_read_equations(sg_problem *problem, sg_reader *reader);
-SG_CHECKED sg_status sg_problem_read_conditions(sg_problem *problem, sg_reader *reader);
-SG_CHECKED sg_status sg_problem_read_solution(sg_problem *problem, sg_reader *reader);
+SG_CHECKED sg_status sgi_problem_read_names(sgi_problem *problem, sgi_reader *reader);
+SG_CHECKED sg_status sgi_problem_read_equations(sgi_problem *problem, sgi_reader *reader);
+SG_CHECKED sg_status sgi_problem_read_conditions(sgi_problem *problem, sgi_reader *reader);
+SG_CHECKED sg_status sgi_problem_read_solution(sgi_problem *problem, sgi_reader *reader);
 
 /* Compiles the set's roots: requests, programs, slots. */
-SG_CHECKED sg_status sg_point_set_compile(sg_problem *problem, sg_point_set *set);
-void sg_point_set_release(sg_point_set *set); /* its programs */
+SG_CHECKED sg_status sgi_point_set_compile(sgi_problem *problem, sgi_point_set *set);
+void sgi_point_set_release(sgi_point_set *set); /* its programs */
 
 /* "fields u, v" for messages. */
-const char *sg_problem_field_list(const sg_problem *problem, char *text, size_t capacity);
+const char *sgi_problem_field_list(const sgi_problem *problem, char *text, size_t capacity);
 
 #endif

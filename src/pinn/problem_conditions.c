@@ -7,26 +7,26 @@
 
 /* A condition while it is read. */
 typedef struct condition {
-    sg_problem *problem;
-    sg_reader *reader;
-    const sg_yaml *name; /* its value, a mapping, is name->next */
-    char what[96];       /* "condition 'initial'" */
-    char place[100];     /* "in condition 'initial'" */
-    sg_point_set *set;
-    sg_condition_settings *settings;
+    sgi_problem *problem;
+    sgi_reader *reader;
+    const sgi_yaml *name; /* its value, a mapping, is name->next */
+    char what[96];        /* "condition 'initial'" */
+    char place[100];      /* "in condition 'initial'" */
+    sgi_point_set *set;
+    sgi_condition_settings *settings;
 } condition;
 
-static sg_status refuse(condition *c, const sg_yaml *node, const char *message, const char *advice)
+static sg_status refuse(condition *c, const sgi_yaml *node, const char *message, const char *advice)
 {
-    sg_yaml_place(c->reader->diagnostic, node, 0, 0);
-    sg_diagnostic_say(c->reader->diagnostic, "%s %s", c->what, message);
-    sg_diagnostic_suggest(c->reader->diagnostic, "%s", advice);
+    sgi_yaml_place(c->reader->diagnostic, node, 0, 0);
+    sgi_diagnostic_say(c->reader->diagnostic, "%s %s", c->what, message);
+    sgi_diagnostic_suggest(c->reader->diagnostic, "%s", advice);
     return SG_ERROR_FORMAT;
 }
 
 /* ---- Where -------------------------------------------------------------------------------- */
 
-static double face_measure(const sg_problem *problem, int coordinate)
+static double face_measure(const sgi_problem *problem, int coordinate)
 {
     double measure = 1;
     for (int k = 0; k < problem->names.coordinate_count; k++)
@@ -35,9 +35,9 @@ static double face_measure(const sg_problem *problem, int coordinate)
     return measure;
 }
 
-static sg_status add_face(condition *c, const sg_yaml *node, int coordinate, double value)
+static sg_status add_face(condition *c, const sgi_yaml *node, int coordinate, double value)
 {
-    const sg_problem *problem = c->problem;
+    const sgi_problem *problem = c->problem;
     double lower = problem->lower[coordinate], upper = problem->upper[coordinate];
     double near = 1e-12 * (upper - lower), normal = 0;
     if (fabs(value - lower) <= near)
@@ -47,7 +47,7 @@ static sg_status add_face(condition *c, const sg_yaml *node, int coordinate, dou
     if (c->set->face_count == SG_MOST_FACES)
         return refuse(c, node, "has too many faces", "");
     c->set->faces[c->set->face_count++] =
-        (sg_face){coordinate, value, normal, face_measure(problem, coordinate)};
+        (sgi_face){coordinate, value, normal, face_measure(problem, coordinate)};
     return SG_OK;
 }
 
@@ -65,29 +65,29 @@ static void trim(const char *text, size_t *begin, size_t *end)
         (*end)--;
 }
 
-static sg_status unknown_coordinate(condition *c, const sg_yaml *node, size_t begin, size_t end)
+static sg_status unknown_coordinate(condition *c, const sgi_yaml *node, size_t begin, size_t end)
 {
-    const sg_names *names = &c->problem->names;
-    sg_nearest nearest;
-    sg_nearest_begin(&nearest, node->text + begin, end - begin);
+    const sgi_names *names = &c->problem->names;
+    sgi_nearest nearest;
+    sgi_nearest_begin(&nearest, node->text + begin, end - begin);
     for (int k = 0; k < names->coordinate_count; k++)
-        sg_nearest_offer(&nearest, names->coordinates[k]);
-    sg_nearest_offer(&nearest, "boundary");
-    sg_yaml_place(c->reader->diagnostic, node, begin, end > begin ? end - begin : 1);
-    sg_diagnostic_say(c->reader->diagnostic, "'%.*s' is not a coordinate %s",
-                      (int)(end - begin > 60 ? 60 : end - begin), node->text + begin, c->place);
+        sgi_nearest_offer(&nearest, names->coordinates[k]);
+    sgi_nearest_offer(&nearest, "boundary");
+    sgi_yaml_place(c->reader->diagnostic, node, begin, end > begin ? end - begin : 1);
+    sgi_diagnostic_say(c->reader->diagnostic, "'%.*s' is not a coordinate %s",
+                       (int)(end - begin > 60 ? 60 : end - begin), node->text + begin, c->place);
     if (nearest.best[0])
-        sg_nearest_suggest(&nearest, c->reader->diagnostic);
+        sgi_nearest_suggest(&nearest, c->reader->diagnostic);
     else
-        sg_diagnostic_suggest(c->reader->diagnostic,
-                              "a place is written  t = 0,  x = -1 | x = 1,  or  boundary");
+        sgi_diagnostic_suggest(c->reader->diagnostic,
+                               "a place is written  t = 0,  x = -1 | x = 1,  or  boundary");
     return SG_ERROR_FORMAT;
 }
 
 /* `x = -1` in bytes [begin, end). */
-static sg_status read_plane(condition *c, const sg_yaml *node, size_t begin, size_t end)
+static sg_status read_plane(condition *c, const sgi_yaml *node, size_t begin, size_t end)
 {
-    const sg_names *names = &c->problem->names;
+    const sgi_names *names = &c->problem->names;
     size_t name_begin = begin, name_end = begin, value_begin;
     while (name_end < end && node->text[name_end] != '=')
         name_end++;
@@ -103,29 +103,29 @@ static sg_status read_plane(condition *c, const sg_yaml *node, size_t begin, siz
         return unknown_coordinate(c, node, name_begin, name_end);
     if (!equals)
         return refuse(c, node, "needs a value for its coordinate", "as in  at: t = 0");
-    sg_scope scope = {&c->problem->names, c->place, false, false, 0};
-    sg_expr expr;
+    sgi_scope scope = {&c->problem->names, c->place, false, false, 0};
+    sgi_expr expr;
     double value;
     sg_status status =
-        sg_names_parse(&scope, node, value_begin, end, false, &expr, c->reader->diagnostic);
+        sgi_names_parse(&scope, node, value_begin, end, false, &expr, c->reader->diagnostic);
     if (status != SG_OK)
         return status;
-    if (!sg_is_constant(c->problem->graph, expr, &value))
+    if (!sgi_is_constant(c->problem->exprs, expr, &value))
         return refuse(c, node, "needs a number for its coordinate", "as in  at: t = 0");
     double lower = c->problem->lower[k], upper = c->problem->upper[k];
     double near = 1e-12 * (upper - lower);
     if (value < lower - near || value > upper + near) {
-        sg_yaml_place(c->reader->diagnostic, node, name_begin, end - name_begin);
-        sg_diagnostic_say(c->reader->diagnostic, "%s = %g lies outside the domain, [%g, %g]",
-                          names->coordinates[k], value, lower, upper);
+        sgi_yaml_place(c->reader->diagnostic, node, name_begin, end - name_begin);
+        sgi_diagnostic_say(c->reader->diagnostic, "%s = %g lies outside the domain, [%g, %g]",
+                           names->coordinates[k], value, lower, upper);
         return SG_ERROR_FORMAT;
     }
     return add_face(c, node, k, value);
 }
 
-static sg_status add_boundary(condition *c, const sg_yaml *node)
+static sg_status add_boundary(condition *c, const sgi_yaml *node)
 {
-    const sg_problem *problem = c->problem;
+    const sgi_problem *problem = c->problem;
     for (int k = 0; k < problem->names.coordinate_count; k++) {
         if (k == problem->names.time)
             continue;
@@ -138,7 +138,7 @@ static sg_status add_boundary(condition *c, const sg_yaml *node)
     return c->set->face_count ? SG_OK : refuse(c, node, "has no spatial boundary", "");
 }
 
-static sg_status read_place(condition *c, const sg_yaml *node)
+static sg_status read_place(condition *c, const sgi_yaml *node)
 {
     if (node->kind != SG_YAML_SCALAR)
         return refuse(c, node, "needs a place", "as in  at: x = -1 | x = 1");
@@ -159,25 +159,25 @@ static sg_status read_place(condition *c, const sg_yaml *node)
 
 /* ---- What ----------------------------------------------------------------------------------- */
 
-static sg_status add_component(condition *c, const sg_yaml *node, sg_expr root)
+static sg_status add_component(condition *c, const sgi_yaml *node, sgi_expr root)
 {
-    sg_point_set *set = c->set;
+    sgi_point_set *set = c->set;
     if (set->component_count == SG_MOST_COMPONENTS)
         return refuse(c, node, "has too many components", "");
     set->roots[set->component_count] = root;
     set->component_terms[set->component_count++] = 0;
-    return c->problem->graph->status;
+    return c->problem->exprs->status;
 }
 
 /* A graph without memory cannot say, and is found out later. */
-static bool has_field(condition *c, sg_expr expr)
+static bool has_field(condition *c, sgi_expr expr)
 {
-    return sg_depends_on(c->problem->graph, expr, SG_INPUT_FIELD) ||
-           c->problem->graph->status != SG_OK;
+    return sgi_depends_on(c->problem->exprs, expr, SG_INPUT_FIELD) ||
+           c->problem->exprs->status != SG_OK;
 }
 
 /* Coordinates along which every face's normal is known. */
-static unsigned normals_of(const sg_point_set *set)
+static unsigned normals_of(const sgi_point_set *set)
 {
     unsigned bits = 0;
     for (int i = 0; i < set->face_count; i++) {
@@ -189,49 +189,49 @@ static unsigned normals_of(const sg_point_set *set)
 }
 
 /* Whether a key that cannot be read as an expression looks like a misspelt option. */
-static bool looks_like_option(const sg_names *names, const sg_yaml *key)
+static bool looks_like_option(const sgi_names *names, const sgi_yaml *key)
 {
-    if (!sg_is_name(key->text, key->length))
+    if (!sgi_is_name(key->text, key->length))
         return false;
     for (size_t i = 0; i < key->length; i++)
-        if (key->text[i] == '_' && sg_names_kind(names, key->text, i) == SG_NAME_FIELD)
+        if (key->text[i] == '_' && sgi_names_kind(names, key->text, i) == SG_NAME_FIELD)
             return false;
     return true;
 }
 
 /* The left side is the key, the right side its value. */
-static sg_status read_pair(condition *c, const sg_yaml *key)
+static sg_status read_pair(condition *c, const sgi_yaml *key)
 {
-    sg_reader *reader = c->reader;
-    sg_scope scope = {&c->problem->names, c->place, true, true, normals_of(c->set)};
-    sg_expr left, right;
+    sgi_reader *reader = c->reader;
+    sgi_scope scope = {&c->problem->names, c->place, true, true, normals_of(c->set)};
+    sgi_expr left, right;
     char fields[200];
     sg_status status =
-        sg_names_parse(&scope, key, 0, key->length, false, &left, reader->diagnostic);
+        sgi_names_parse(&scope, key, 0, key->length, false, &left, reader->diagnostic);
     if (status == SG_ERROR_FORMAT && looks_like_option(&c->problem->names, key))
-        return sg_options_unknown(reader, "conditions.*", "a condition", key,
-                                  sg_problem_field_list(c->problem, fields, sizeof fields));
+        return sgi_options_unknown(reader, "conditions.*", "a condition", key,
+                                   sgi_problem_field_list(c->problem, fields, sizeof fields));
     if (status != SG_OK)
         return status;
-    const sg_yaml *value = key->next;
+    const sgi_yaml *value = key->next;
     if (value->kind != SG_YAML_SCALAR || value->length == 0)
         return refuse(c, value, "needs an expression here", "as in  u: -sin(pi*x)");
-    status = sg_names_parse(&scope, value, 0, value->length, false, &right, reader->diagnostic);
+    status = sgi_names_parse(&scope, value, 0, value->length, false, &right, reader->diagnostic);
     if (status != SG_OK)
         return status;
     if (!has_field(c, left))
         return refuse(c, key, "has a left side without a field", "as in  u: -sin(pi*x)");
-    return add_component(c, key, sg_sub(c->problem->graph, left, right));
+    return add_component(c, key, sgi_sub(c->problem->exprs, left, right));
 }
 
-static sg_status read_expression(condition *c, const sg_yaml *node)
+static sg_status read_expression(condition *c, const sgi_yaml *node)
 {
-    sg_scope scope = {&c->problem->names, c->place, true, true, normals_of(c->set)};
-    sg_expr root;
+    sgi_scope scope = {&c->problem->names, c->place, true, true, normals_of(c->set)};
+    sgi_expr root;
     if (node->kind != SG_YAML_SCALAR)
         return refuse(c, node, "needs one expression", "as in  expression: u_x + u = 0");
     sg_status status =
-        sg_names_parse(&scope, node, 0, node->length, true, &root, c->reader->diagnostic);
+        sgi_names_parse(&scope, node, 0, node->length, true, &root, c->reader->diagnostic);
     if (status != SG_OK)
         return status;
     if (!has_field(c, root))
@@ -242,26 +242,27 @@ static sg_status read_expression(condition *c, const sg_yaml *node)
 /* Options go to the settings, anything else is an expression and waits for `at`. */
 static sg_status read_options(condition *c)
 {
-    sg_status status = sg_options_default(c->reader, "conditions.*", c->settings);
-    for (const sg_yaml *key = c->name->next->first; key && status == SG_OK; key = key->next->next) {
+    sg_status status = sgi_options_default(c->reader, "conditions.*", c->settings);
+    for (const sgi_yaml *key = c->name->next->first; key && status == SG_OK;
+         key = key->next->next) {
         char path[128];
         snprintf(path, sizeof path, "conditions.*.%.60s", key->text);
-        const sg_option *option = sg_option_find(c->reader->table, path);
+        const sgi_option *option = sgi_option_find(c->reader->table, path);
         if (option)
-            status = sg_option_read(c->reader, option, key->next, c->settings);
+            status = sgi_option_read(c->reader, option, key->next, c->settings);
     }
     return status;
 }
 
 static sg_status read_expressions(condition *c)
 {
-    for (const sg_yaml *key = c->name->next->first; key; key = key->next->next) {
+    for (const sgi_yaml *key = c->name->next->first; key; key = key->next->next) {
         char path[128];
         snprintf(path, sizeof path, "conditions.*.%.60s", key->text);
         sg_status status = SG_OK;
-        if (sg_yaml_is(key, "expression"))
+        if (sgi_yaml_is(key, "expression"))
             status = read_expression(c, key->next);
-        else if (!sg_option_find(c->reader->table, path))
+        else if (!sgi_option_find(c->reader->table, path))
             status = read_pair(c, key);
         if (status != SG_OK)
             return status;
@@ -271,42 +272,43 @@ static sg_status read_expressions(condition *c)
 
 /* ---- Periodic pairs ----------------------------------------------------------------------- */
 
-static sg_expr field_input(sg_graph *graph, int field, sg_derivative derivative, int side)
+static sgi_expr field_input(sgi_expressions *exprs, int field, sgi_derivative derivative, int side)
 {
-    sg_input input = {SG_INPUT_FIELD, field, side, derivative, {0}};
-    return sg_graph_input(graph, &input);
+    sgi_input input = {SG_INPUT_FIELD, field, side, derivative, {0}};
+    return sgi_expressions_input(exprs, &input);
 }
 
 /* Along the pair's own coordinate: the normal of the upper face picks it. */
-static sg_expr slope_difference(condition *c, int field)
+static sgi_expr slope_difference(condition *c, int field)
 {
-    sg_graph *graph = c->problem->graph;
-    sg_expr sum = 0;
+    sgi_expressions *exprs = c->problem->exprs;
+    sgi_expr sum = 0;
     for (int k = 0; k < c->problem->names.coordinate_count; k++) {
         if (!(c->settings->periodic >> k & 1))
             continue;
-        sg_input normal = {.kind = SG_INPUT_NORMAL, .index = k};
-        sg_expr difference = sg_sub(graph, field_input(graph, field, sg_derivative_unit(k), 1),
-                                    field_input(graph, field, sg_derivative_unit(k), 0));
-        sum = sg_add(graph, sum, sg_mul(graph, sg_graph_input(graph, &normal), difference));
+        sgi_input normal = {.kind = SG_INPUT_NORMAL, .index = k};
+        sgi_expr difference = sgi_sub(exprs, field_input(exprs, field, sgi_derivative_unit(k), 1),
+                                      field_input(exprs, field, sgi_derivative_unit(k), 0));
+        sum =
+            sgi_add(exprs, sum, sgi_mul(exprs, sgi_expressions_input(exprs, &normal), difference));
     }
     return sum;
 }
 
 static sg_status make_pairs(condition *c)
 {
-    sg_graph *graph = c->problem->graph;
+    sgi_expressions *exprs = c->problem->exprs;
     sg_status status = SG_OK;
     c->set->kind = SG_SET_PAIRS;
     c->set->points_per_item = 2;
-    if (sg_yaml_get(c->name->next, "at"))
+    if (sgi_yaml_get(c->name->next, "at"))
         return refuse(c, c->name, "is periodic and has no 'at'", "a place or a period, not both");
     for (int k = 0; k < c->problem->names.coordinate_count && status == SG_OK; k++)
         if (c->settings->periodic >> k & 1)
             status = add_face(c, c->name, k, c->problem->upper[k]);
     for (int f = 0; f < c->problem->names.field_count && status == SG_OK; f++) {
         status = add_component(
-            c, c->name, sg_sub(graph, field_input(graph, f, 0, 1), field_input(graph, f, 0, 0)));
+            c, c->name, sgi_sub(exprs, field_input(exprs, f, 0, 1), field_input(exprs, f, 0, 0)));
         if (status == SG_OK && c->settings->slopes)
             status = add_component(c, c->name, slope_difference(c, f));
     }
@@ -322,29 +324,29 @@ static sg_status make_pairs(condition *c)
 
 static sg_status read_condition(condition *c)
 {
-    sg_arena *arena = &c->problem->arena;
-    const sg_yaml *body = c->name->next;
+    sgi_arena *arena = &c->problem->arena;
+    const sgi_yaml *body = c->name->next;
     if (body->kind != SG_YAML_MAPPING)
         return refuse(c, body, "must be a mapping", "as in  {at: t = 0, u: -sin(pi*x)}");
-    *c->set =
-        (sg_point_set){.name = c->name->text,
-                       .kind = SG_SET_FACES,
-                       .points_per_item = 1,
-                       .faces = sg_arena_allocate(arena, SG_MOST_FACES, sizeof(sg_face)),
-                       .terms = sg_arena_allocate(arena, 1, sizeof(sg_term)),
-                       .term_count = 1,
-                       .component_terms = sg_arena_allocate(arena, SG_MOST_COMPONENTS, sizeof(int)),
-                       .roots = sg_arena_allocate(arena, SG_MOST_COMPONENTS, sizeof(sg_expr))};
+    *c->set = (sgi_point_set){
+        .name = c->name->text,
+        .kind = SG_SET_FACES,
+        .points_per_item = 1,
+        .faces = sgi_arena_allocate(arena, SG_MOST_FACES, sizeof(sgi_face)),
+        .terms = sgi_arena_allocate(arena, 1, sizeof(sgi_term)),
+        .term_count = 1,
+        .component_terms = sgi_arena_allocate(arena, SG_MOST_COMPONENTS, sizeof(int)),
+        .roots = sgi_arena_allocate(arena, SG_MOST_COMPONENTS, sizeof(sgi_expr))};
     if (!c->set->faces || !c->set->terms || !c->set->component_terms || !c->set->roots)
         return SG_ERROR_MEMORY;
     sg_status status = read_options(c);
     if (status != SG_OK)
         return status;
     c->set->items = c->settings->points;
-    c->set->terms[0] = (sg_term){c->name->text, c->settings->weight};
+    c->set->terms[0] = (sgi_term){c->name->text, c->settings->weight};
     if (c->settings->periodic)
         return make_pairs(c);
-    const sg_yaml *at = sg_yaml_get(body, "at");
+    const sgi_yaml *at = sgi_yaml_get(body, "at");
     if (at)
         status = read_place(c, at);
     if (status == SG_OK)
@@ -356,24 +358,24 @@ static sg_status read_condition(condition *c)
     return status;
 }
 
-sg_status sg_problem_read_conditions(sg_problem *problem, sg_reader *reader)
+sg_status sgi_problem_read_conditions(sgi_problem *problem, sgi_reader *reader)
 {
-    const sg_yaml *section = sg_yaml_get(problem->root, "conditions");
+    const sgi_yaml *section = sgi_yaml_get(problem->root, "conditions");
     if (!section)
         return SG_OK;
     if (section->kind != SG_YAML_MAPPING || section->count / 2 >= SG_MOST_SETS) {
-        sg_yaml_place(reader->diagnostic, section, 0, 0);
-        sg_diagnostic_say(reader->diagnostic, "'conditions' must be a mapping of at most %d names",
-                          SG_MOST_SETS - 1);
-        sg_diagnostic_suggest(reader->diagnostic,
-                              "as in  conditions: {initial: {at: t = 0, u: -sin(pi*x)}}");
+        sgi_yaml_place(reader->diagnostic, section, 0, 0);
+        sgi_diagnostic_say(reader->diagnostic, "'conditions' must be a mapping of at most %d names",
+                           SG_MOST_SETS - 1);
+        sgi_diagnostic_suggest(reader->diagnostic,
+                               "as in  conditions: {initial: {at: t = 0, u: -sin(pi*x)}}");
         return SG_ERROR_FORMAT;
     }
-    problem->conditions =
-        sg_arena_allocate(&problem->arena, (size_t)section->count / 2, sizeof *problem->conditions);
+    problem->conditions = sgi_arena_allocate(&problem->arena, (size_t)section->count / 2,
+                                             sizeof *problem->conditions);
     if (!problem->conditions)
         return SG_ERROR_MEMORY;
-    for (const sg_yaml *name = section->first; name; name = name->next->next) {
+    for (const sgi_yaml *name = section->first; name; name = name->next->next) {
         int k = problem->set_count++;
         condition c = {.problem = problem,
                        .reader = reader,

@@ -3,9 +3,9 @@
 
 static const double pi = 3.14159265358979323846;
 
-static size_t count_waves(const sg_problem *problem)
+static size_t count_waves(const sgi_problem *problem)
 {
-    const sg_input_settings *in = &problem->settings.inputs;
+    const sgi_input_settings *in = &problem->settings.inputs;
     size_t count = (size_t)in->random_count;
     for (int k = 0; k < problem->names.coordinate_count; k++) {
         if (in->fourier_of >> k & 1)
@@ -16,9 +16,9 @@ static size_t count_waves(const sg_problem *problem)
 }
 
 /* Fourier features coordinate by coordinate, then harmonics, then random waves. */
-static void fill_waves(const sg_problem *problem, double *waves)
+static void fill_waves(const sgi_problem *problem, double *waves)
 {
-    const sg_input_settings *in = &problem->settings.inputs;
+    const sgi_input_settings *in = &problem->settings.inputs;
     int coordinates = problem->names.coordinate_count;
     for (int k = 0; k < coordinates; k++) {
         if (!(in->fourier_of >> k & 1))
@@ -36,14 +36,14 @@ static void fill_waves(const sg_problem *problem, double *waves)
                         (uint64_t)in->random_seed);
 }
 
-sg_status sg_problem_network(const sg_problem *problem, sg_arena *storage,
-                             sg_jet_network_config *config)
+sg_status sgi_problem_network(const sgi_problem *problem, sgi_arena *storage,
+                              sg_jet_network_config *config)
 {
-    const sg_settings *settings = &problem->settings;
+    const sgi_settings *settings = &problem->settings;
     size_t coordinates = (size_t)problem->names.coordinate_count, waves = count_waves(problem);
-    double *scale = sg_arena_allocate(storage, 2 * coordinates, sizeof *scale);
-    bool *keep = sg_arena_allocate(storage, coordinates, sizeof *keep);
-    double *rows = sg_arena_allocate(storage, waves * coordinates, sizeof *rows);
+    double *scale = sgi_arena_allocate(storage, 2 * coordinates, sizeof *scale);
+    bool *keep = sgi_arena_allocate(storage, coordinates, sizeof *keep);
+    double *rows = sgi_arena_allocate(storage, waves * coordinates, sizeof *rows);
     if (!scale || !keep || !rows)
         return SG_ERROR_MEMORY;
     double *shift = scale + coordinates;
@@ -65,23 +65,23 @@ sg_status sg_problem_network(const sg_problem *problem, sg_arena *storage,
     return SG_OK;
 }
 
-sg_jet_init sg_problem_init(const sg_problem *problem)
+sg_jet_init sgi_problem_init(const sgi_problem *problem)
 {
-    const sg_network_settings *network = &problem->settings.network;
+    const sgi_network_settings *network = &problem->settings.network;
     return (sg_jet_init){.fan = (sg_fan)network->fan,
                          .distribution = (sg_distribution)network->distribution,
                          .gain = network->gain,
                          .seed = (uint64_t)problem->settings.training.seed};
 }
 
-sg_scale_config sg_problem_scale(const sg_problem *problem)
+sg_scale_config sgi_problem_scale(const sgi_problem *problem)
 {
-    const sg_training_settings *training = &problem->settings.training;
-    return sg_training_scale(training, (uint64_t)training->steps);
+    const sgi_training_settings *training = &problem->settings.training;
+    return sgi_training_scale(training, (uint64_t)training->steps);
 }
 
-sg_optim_config sg_problem_optim(const sg_problem *problem, sg_schedule_term *terms)
+sg_optim_config sgi_problem_optim(const sgi_problem *problem, sg_schedule_term *terms)
 {
-    const sg_training_settings *training = &problem->settings.training;
-    return sg_training_optim(training, (uint64_t)training->steps, terms);
+    const sgi_training_settings *training = &problem->settings.training;
+    return sgi_training_optim(training, (uint64_t)training->steps, terms);
 }

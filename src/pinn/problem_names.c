@@ -4,52 +4,52 @@
 
 #include "pinn/problem.h"
 
-static sg_status refuse(sg_reader *reader, const sg_yaml *node, const char *message)
+static sg_status refuse(sgi_reader *reader, const sgi_yaml *node, const char *message)
 {
-    sg_yaml_place(reader->diagnostic, node, 0, 0);
-    sg_diagnostic_say(reader->diagnostic, "%s", message);
+    sgi_yaml_place(reader->diagnostic, node, 0, 0);
+    sgi_diagnostic_say(reader->diagnostic, "%s", message);
     return SG_ERROR_FORMAT;
 }
 
 /* The section `key`, which must be there and of the kind. */
-static sg_status need_section(sg_problem *problem, sg_reader *reader, const char *key,
-                              sg_yaml_kind kind, const char *example, const sg_yaml **section)
+static sg_status need_section(sgi_problem *problem, sgi_reader *reader, const char *key,
+                              sgi_yaml_kind kind, const char *example, const sgi_yaml **section)
 {
-    *section = sg_yaml_get(problem->root, key);
+    *section = sgi_yaml_get(problem->root, key);
     if (*section && (*section)->kind == kind && (*section)->count > 0)
         return SG_OK;
-    sg_yaml_place(reader->diagnostic, *section ? *section : problem->root, 0, 0);
-    sg_diagnostic_say(reader->diagnostic,
-                      *section ? "'%s' is not given as it should be" : "'%s' is missing", key);
-    sg_diagnostic_suggest(reader->diagnostic, "as in  %s: %s", key, example);
+    sgi_yaml_place(reader->diagnostic, *section ? *section : problem->root, 0, 0);
+    sgi_diagnostic_say(reader->diagnostic,
+                       *section ? "'%s' is not given as it should be" : "'%s' is missing", key);
+    sgi_diagnostic_suggest(reader->diagnostic, "as in  %s: %s", key, example);
     return SG_ERROR_FORMAT;
 }
 
 /* A new name must be well-formed and mean nothing yet. */
-static sg_status check_new_name(sg_reader *reader, const sg_yaml *node, bool coordinate)
+static sg_status check_new_name(sgi_reader *reader, const sgi_yaml *node, bool coordinate)
 {
     static const char *const kinds[] = {"", "a coordinate", "a field", "a constant or a definition",
                                         "a function"};
-    if (node->kind != SG_YAML_SCALAR || !sg_is_name(node->text, node->length))
+    if (node->kind != SG_YAML_SCALAR || !sgi_is_name(node->text, node->length))
         return refuse(reader, node,
                       "a name is a letter followed by letters, digits and underscores, at most 40");
     if (coordinate && strchr(node->text, '_'))
         return refuse(reader, node, "a coordinate's name has no underscore");
-    sg_name_kind kind = sg_names_kind(reader->names, node->text, node->length);
+    sgi_name_kind kind = sgi_names_kind(reader->names, node->text, node->length);
     if (kind == SG_NAME_NONE)
         return SG_OK;
-    sg_yaml_place(reader->diagnostic, node, 0, 0);
-    sg_diagnostic_say(reader->diagnostic, "'%s' is the name of %s already", node->text,
-                      strcmp(node->text, "pi") == 0 ? "a number" : kinds[kind]);
+    sgi_yaml_place(reader->diagnostic, node, 0, 0);
+    sgi_diagnostic_say(reader->diagnostic, "'%s' is the name of %s already", node->text,
+                       strcmp(node->text, "pi") == 0 ? "a number" : kinds[kind]);
     return SG_ERROR_FORMAT;
 }
 
-static sg_status read_coordinate_names(sg_problem *problem, sg_reader *reader,
-                                       const sg_yaml *section)
+static sg_status read_coordinate_names(sgi_problem *problem, sgi_reader *reader,
+                                       const sgi_yaml *section)
 {
-    sg_names *names = &problem->names;
+    sgi_names *names = &problem->names;
     names->time = -1;
-    for (const sg_yaml *key = section->first; key; key = key->next->next) {
+    for (const sgi_yaml *key = section->first; key; key = key->next->next) {
         sg_status status = check_new_name(reader, key, true);
         if (status != SG_OK)
             return status;
@@ -62,20 +62,20 @@ static sg_status read_coordinate_names(sg_problem *problem, sg_reader *reader,
     return SG_OK;
 }
 
-static sg_status read_fields(sg_problem *problem, sg_reader *reader)
+static sg_status read_fields(sgi_problem *problem, sgi_reader *reader)
 {
-    const sg_yaml *section = sg_yaml_get(problem->root, "fields");
+    const sgi_yaml *section = sgi_yaml_get(problem->root, "fields");
     bool one = section && section->kind == SG_YAML_SCALAR && section->length > 0;
     sg_status status = SG_OK;
     if (!one)
         status = need_section(problem, reader, "fields", SG_YAML_SEQUENCE, "[u]", &section);
     if (status != SG_OK)
         return status;
-    const char **fields = sg_arena_allocate(&problem->arena, SG_MOST_FIELDS, sizeof *fields);
+    const char **fields = sgi_arena_allocate(&problem->arena, SG_MOST_FIELDS, sizeof *fields);
     if (!fields)
         return SG_ERROR_MEMORY;
     problem->names.fields = fields;
-    for (const sg_yaml *item = one ? section : section->first; item;
+    for (const sgi_yaml *item = one ? section : section->first; item;
          item = one ? NULL : item->next) {
         status = check_new_name(reader, item, false);
         if (status != SG_OK)
@@ -88,58 +88,58 @@ static sg_status read_fields(sg_problem *problem, sg_reader *reader)
 }
 
 /* Adds the names of a section; their expressions are read later, in any order. */
-static sg_status read_symbols(sg_problem *problem, sg_reader *reader, const char *key,
+static sg_status read_symbols(sgi_problem *problem, sgi_reader *reader, const char *key,
                               bool constant)
 {
-    const sg_yaml *section = sg_yaml_get(problem->root, key);
+    const sgi_yaml *section = sgi_yaml_get(problem->root, key);
     if (!section)
         return SG_OK;
     if (section->kind != SG_YAML_MAPPING)
         return refuse(reader, section,
                       constant ? "'constants' must be a mapping, as {nu: 0.01}"
                                : "'definitions' must be a mapping of names to expressions");
-    sg_names *names = &problem->names;
+    sgi_names *names = &problem->names;
     size_t capacity = (size_t)names->symbol_count + (size_t)section->count / 2;
-    names->symbols = sg_arena_grow(&problem->arena, names->symbols, (size_t)names->symbol_count,
-                                   capacity, sizeof *names->symbols);
+    names->symbols = sgi_arena_grow(&problem->arena, names->symbols, (size_t)names->symbol_count,
+                                    capacity, sizeof *names->symbols);
     if (!names->symbols)
         return SG_ERROR_MEMORY;
-    for (const sg_yaml *name = section->first; name; name = name->next->next) {
+    for (const sgi_yaml *name = section->first; name; name = name->next->next) {
         sg_status status = check_new_name(reader, name, false);
         if (status != SG_OK)
             return status;
         names->symbols[names->symbol_count++] =
-            (sg_symbol){.name = name->text, .value = name->next, .constant = constant};
+            (sgi_symbol){.name = name->text, .value = name->next, .constant = constant};
     }
     return SG_OK;
 }
 
-static sg_status read_bound(sg_reader *reader, const char *coordinate, const sg_yaml *node,
+static sg_status read_bound(sgi_reader *reader, const char *coordinate, const sgi_yaml *node,
                             double *value)
 {
     char place[96];
     snprintf(place, sizeof place, "in the range of '%s'", coordinate);
-    sg_scope scope = {reader->names, place, false, false, 0};
-    sg_expr expr;
+    sgi_scope scope = {reader->names, place, false, false, 0};
+    sgi_expr expr;
     if (node->kind != SG_YAML_SCALAR)
         return refuse(reader, node, "a bound must be a number");
     sg_status status =
-        sg_names_parse(&scope, node, 0, node->length, false, &expr, reader->diagnostic);
-    if (status == SG_OK && !sg_is_constant(reader->names->graph, expr, value))
+        sgi_names_parse(&scope, node, 0, node->length, false, &expr, reader->diagnostic);
+    if (status == SG_OK && !sgi_is_constant(reader->names->exprs, expr, value))
         return refuse(reader, node, "a bound must be a number");
     return status;
 }
 
-static sg_status read_bounds(sg_problem *problem, sg_reader *reader, const sg_yaml *section)
+static sg_status read_bounds(sgi_problem *problem, sgi_reader *reader, const sgi_yaml *section)
 {
     int k = 0;
-    for (const sg_yaml *key = section->first; key; key = key->next->next, k++) {
-        const sg_yaml *range = key->next;
+    for (const sgi_yaml *key = section->first; key; key = key->next->next, k++) {
+        const sgi_yaml *range = key->next;
         if (range->kind != SG_YAML_SEQUENCE || range->count != 2) {
-            sg_yaml_place(reader->diagnostic, range, 0, 0);
-            sg_diagnostic_say(reader->diagnostic, "the range of '%s' must be two numbers",
-                              key->text);
-            sg_diagnostic_suggest(reader->diagnostic, "as in  %s: [0, 1]", key->text);
+            sgi_yaml_place(reader->diagnostic, range, 0, 0);
+            sgi_diagnostic_say(reader->diagnostic, "the range of '%s' must be two numbers",
+                               key->text);
+            sgi_diagnostic_suggest(reader->diagnostic, "as in  %s: [0, 1]", key->text);
             return SG_ERROR_FORMAT;
         }
         sg_status status = read_bound(reader, key->text, range->first, &problem->lower[k]);
@@ -148,18 +148,18 @@ static sg_status read_bounds(sg_problem *problem, sg_reader *reader, const sg_ya
         if (status != SG_OK)
             return status;
         if (!(problem->lower[k] < problem->upper[k])) {
-            sg_yaml_place(reader->diagnostic, range, 0, 0);
-            sg_diagnostic_say(reader->diagnostic, "the range of '%s' is empty: %g is not below %g",
-                              key->text, problem->lower[k], problem->upper[k]);
+            sgi_yaml_place(reader->diagnostic, range, 0, 0);
+            sgi_diagnostic_say(reader->diagnostic, "the range of '%s' is empty: %g is not below %g",
+                               key->text, problem->lower[k], problem->upper[k]);
             return SG_ERROR_FORMAT;
         }
     }
     return SG_OK;
 }
 
-sg_status sg_problem_read_names(sg_problem *problem, sg_reader *reader)
+sg_status sgi_problem_read_names(sgi_problem *problem, sgi_reader *reader)
 {
-    const sg_yaml *coordinates;
+    const sgi_yaml *coordinates;
     sg_status status = need_section(problem, reader, "coordinates", SG_YAML_MAPPING,
                                     "{x: [-1, 1], t: [0, 1]}", &coordinates);
     if (status == SG_OK)
@@ -171,13 +171,13 @@ sg_status sg_problem_read_names(sg_problem *problem, sg_reader *reader)
     if (status == SG_OK)
         status = read_symbols(problem, reader, "definitions", false);
     for (int i = 0; i < problem->names.symbol_count && status == SG_OK; i++)
-        status = sg_names_resolve(&problem->names, &problem->names.symbols[i], reader->diagnostic);
+        status = sgi_names_resolve(&problem->names, &problem->names.symbols[i], reader->diagnostic);
     return status == SG_OK ? read_bounds(problem, reader, coordinates) : status;
 }
 
-const char *sg_problem_field_list(const sg_problem *problem, char *text, size_t capacity)
+const char *sgi_problem_field_list(const sgi_problem *problem, char *text, size_t capacity)
 {
-    const sg_names *names = &problem->names;
+    const sgi_names *names = &problem->names;
     size_t used =
         (size_t)snprintf(text, capacity, "and the field%s", names->field_count > 1 ? "s" : "");
     for (int i = 0; i < names->field_count && used < capacity; i++)

@@ -5,37 +5,37 @@
 
 /* The inputs that are derivatives of fields, of all roots together. */
 typedef struct needs {
-    sg_expr *nodes;
+    sgi_expr *nodes;
     size_t count;
 } needs;
 
-static sg_status find_needs(sg_problem *problem, const sg_expr *roots, size_t count, needs *n)
+static sg_status find_needs(sgi_problem *problem, const sgi_expr *roots, size_t count, needs *n)
 {
-    sg_graph *graph = problem->graph;
-    uint8_t *reached = sg_allocate(&problem->allocator, graph->count, 1);
-    n->nodes = sg_arena_allocate(&problem->arena, graph->input_count, sizeof *n->nodes);
+    sgi_expressions *exprs = problem->exprs;
+    uint8_t *reached = sgi_allocate(&problem->allocator, exprs->count, 1);
+    n->nodes = sgi_arena_allocate(&problem->arena, exprs->input_count, sizeof *n->nodes);
     n->count = 0;
     if (!reached || !n->nodes) {
-        sg_release(&problem->allocator, reached);
+        sgi_release(&problem->allocator, reached);
         return SG_ERROR_MEMORY;
     }
-    sg_graph_reach(graph, roots, count, reached);
-    for (sg_expr i = 0; i < graph->count; i++) {
-        const sg_input *input = reached[i] ? sg_expr_input(graph, i) : NULL;
+    sgi_expressions_reach(exprs, roots, count, reached);
+    for (sgi_expr i = 0; i < exprs->count; i++) {
+        const sgi_input *input = reached[i] ? sgi_expr_input(exprs, i) : NULL;
         if (input && (input->kind == SG_INPUT_FIELD || input->kind == SG_INPUT_COMBINATION))
             n->nodes[n->count++] = i;
     }
-    sg_release(&problem->allocator, reached);
+    sgi_release(&problem->allocator, reached);
     return SG_OK;
 }
 
 /* The quantity that an input is one output's value of. */
 typedef struct quantity {
-    sg_derivative derivative;
+    sgi_derivative derivative;
     const double *second; /* a combination's coefficients, or NULL */
 } quantity;
 
-static bool same_quantity(const quantity *q, const sg_input *input)
+static bool same_quantity(const quantity *q, const sgi_input *input)
 {
     if (input->kind == SG_INPUT_COMBINATION)
         return q->second && memcmp(q->second, input->coefficients, sizeof input->coefficients) == 0;
@@ -43,18 +43,19 @@ static bool same_quantity(const quantity *q, const sg_input *input)
 }
 
 /* Values first, then by order, combinations last: the order people expect in a list. */
-static int rank_of(const sg_input *input)
+static int rank_of(const sgi_input *input)
 {
     return input->kind == SG_INPUT_COMBINATION ? SG_MOST_ORDER + 1
-                                               : sg_derivative_total(input->derivative);
+                                               : sgi_derivative_total(input->derivative);
 }
 
-static sg_status list_quantities(sg_problem *problem, const needs *n, quantity *list, size_t *count)
+static sg_status list_quantities(sgi_problem *problem, const needs *n, quantity *list,
+                                 size_t *count)
 {
     *count = 0;
     for (int rank = 0; rank <= SG_MOST_ORDER + 1; rank++) {
         for (size_t i = 0; i < n->count; i++) {
-            const sg_input *input = sg_expr_input(problem->graph, n->nodes[i]);
+            const sgi_input *input = sgi_expr_input(problem->exprs, n->nodes[i]);
             size_t k = 0;
             while (k < *count && !same_quantity(&list[k], input))
                 k++;
@@ -62,7 +63,7 @@ static sg_status list_quantities(sg_problem *problem, const needs *n, quantity *
                 continue;
             list[k] = (quantity){input->derivative, NULL};
             if (input->kind == SG_INPUT_COMBINATION) {
-                double *second = sg_arena_allocate(&problem->arena, 1, sizeof input->coefficients);
+                double *second = sgi_arena_allocate(&problem->arena, 1, sizeof input->coefficients);
                 if (!second)
                     return SG_ERROR_MEMORY;
                 memcpy(second, input->coefficients, sizeof input->coefficients);
@@ -78,14 +79,14 @@ static sg_jet_request request_for(const quantity *q)
 {
     sg_jet_request request = {.second = q->second};
     for (int k = 0; k < SG_MOST_COORDINATES && !q->second; k++)
-        for (int i = 0; i < sg_derivative_order(q->derivative, k); i++)
+        for (int i = 0; i < sgi_derivative_order(q->derivative, k); i++)
             request.along[request.order++] = k;
     return request;
 }
 
 /* Where the value of an input lies among the engine's: (p * R + r) * O + o. */
-static size_t value_index(const sg_problem *problem, const quantity *list, size_t count,
-                          const sg_input *input)
+static size_t value_index(const sgi_problem *problem, const quantity *list, size_t count,
+                          const sgi_input *input)
 {
     size_t r = 0;
     while (r < count && !same_quantity(&list[r], input))
@@ -94,33 +95,33 @@ static size_t value_index(const sg_problem *problem, const quantity *list, size_
            (size_t)input->index;
 }
 
-static sg_status bind(sg_problem *problem, sg_bound_program *bound, const quantity *list,
+static sg_status bind(sgi_problem *problem, sgi_bound_program *bound, const quantity *list,
                       size_t count)
 {
-    const sg_program *program = bound->program;
+    const sgi_program *program = bound->program;
     size_t coordinates = (size_t)problem->names.coordinate_count;
-    bound->slots = sg_arena_allocate(&problem->arena, program->input_count, sizeof *bound->slots);
+    bound->slots = sgi_arena_allocate(&problem->arena, program->input_count, sizeof *bound->slots);
     if (!bound->slots)
         return SG_ERROR_MEMORY;
     for (uint32_t s = 0; s < program->input_count; s++) {
-        const sg_input *input = &program->inputs[s];
+        const sgi_input *input = &program->inputs[s];
         size_t index = (size_t)input->index;
         if (input->kind == SG_INPUT_COORDINATE)
             bound->slots[s] =
-                (sg_slot){SG_SLOT_COORDINATE, (size_t)input->side * coordinates + index};
+                (sgi_slot){SG_SLOT_COORDINATE, (size_t)input->side * coordinates + index};
         else if (input->kind == SG_INPUT_NORMAL)
-            bound->slots[s] = (sg_slot){SG_SLOT_NORMAL, index};
+            bound->slots[s] = (sgi_slot){SG_SLOT_NORMAL, index};
         else
-            bound->slots[s] = (sg_slot){SG_SLOT_VALUE, value_index(problem, list, count, input)};
+            bound->slots[s] = (sgi_slot){SG_SLOT_VALUE, value_index(problem, list, count, input)};
     }
     return SG_OK;
 }
 
-static sg_status describe(sg_problem *problem, sg_point_set *set, const needs *n,
+static sg_status describe(sgi_problem *problem, sgi_point_set *set, const needs *n,
                           const quantity *list, size_t count)
 {
-    set->requests = sg_arena_allocate(&problem->arena, count, sizeof *set->requests);
-    set->value_indices = sg_arena_allocate(&problem->arena, n->count, sizeof *set->value_indices);
+    set->requests = sgi_arena_allocate(&problem->arena, count, sizeof *set->requests);
+    set->value_indices = sgi_arena_allocate(&problem->arena, n->count, sizeof *set->value_indices);
     if (!set->requests || !set->value_indices)
         return SG_ERROR_MEMORY;
     set->request_count = count;
@@ -129,89 +130,90 @@ static sg_status describe(sg_problem *problem, sg_point_set *set, const needs *n
         set->requests[r] = request_for(&list[r]);
     for (size_t i = 0; i < n->count; i++)
         set->value_indices[i] =
-            value_index(problem, list, count, sg_expr_input(problem->graph, n->nodes[i]));
+            value_index(problem, list, count, sgi_expr_input(problem->exprs, n->nodes[i]));
     return SG_OK;
 }
 
-sg_status sg_point_set_compile(sg_problem *problem, sg_point_set *set)
+sg_status sgi_point_set_compile(sgi_problem *problem, sgi_point_set *set)
 {
     size_t components = (size_t)set->component_count, count = 0;
-    sg_expr *roots =
-        sg_arena_grow(&problem->arena, set->roots, components, components, sizeof *roots);
+    sgi_expr *roots =
+        sgi_arena_grow(&problem->arena, set->roots, components, components, sizeof *roots);
     if (!roots)
         return SG_ERROR_MEMORY;
-    sg_collapse(problem->graph, roots, components);
+    sgi_collapse(problem->exprs, roots, components);
     needs n;
-    sg_status status = problem->graph->status;
+    sg_status status = problem->exprs->status;
     if (status == SG_OK)
         status = find_needs(problem, roots, components, &n);
     if (status != SG_OK)
         return status;
-    quantity *list = sg_arena_allocate(&problem->arena, n.count, sizeof *list);
+    quantity *list = sgi_arena_allocate(&problem->arena, n.count, sizeof *list);
     status = list ? list_quantities(problem, &n, list, &count) : SG_ERROR_MEMORY;
     if (status == SG_OK)
         status = describe(problem, set, &n, list, count);
     if (status == SG_OK)
-        status = sg_program_create(&set->residual.program, problem->graph, roots, components,
-                                   &problem->allocator);
+        status = sgi_program_create(&set->residual.program, problem->exprs, roots, components,
+                                    &problem->allocator);
     if (status == SG_OK)
         status = bind(problem, &set->residual, list, count);
     if (status == SG_OK)
-        status = sg_program_create_gradient(&set->gradient.program, problem->graph, roots,
-                                            components, n.nodes, n.count, 0, &problem->allocator);
+        status = sgi_program_create_gradient(&set->gradient.program, problem->exprs, roots,
+                                             components, n.nodes, n.count, 0, &problem->allocator);
     if (status == SG_OK)
         status = bind(problem, &set->gradient, list, count);
     return status;
 }
 
-void sg_point_set_release(sg_point_set *set)
+void sgi_point_set_release(sgi_point_set *set)
 {
-    sg_program_destroy(set->residual.program);
-    sg_program_destroy(set->gradient.program);
+    sgi_program_destroy(set->residual.program);
+    sgi_program_destroy(set->gradient.program);
     set->residual.program = set->gradient.program = NULL;
 }
 
 /* A scalar node of its own for a text that comes from the command line. */
-static sg_yaml *text_node(sg_problem *problem, const char *text)
+static sgi_yaml *text_node(sgi_problem *problem, const char *text)
 {
-    sg_yaml *node = sg_arena_allocate(&problem->arena, 1, sizeof *node);
-    sg_source *source = sg_arena_allocate(&problem->arena, 1, sizeof *source);
-    char *copy = sg_arena_text(&problem->arena, text, strlen(text));
+    sgi_yaml *node = sgi_arena_allocate(&problem->arena, 1, sizeof *node);
+    sgi_source *source = sgi_arena_allocate(&problem->arena, 1, sizeof *source);
+    char *copy = sgi_arena_text(&problem->arena, text, strlen(text));
     if (!node || !source || !copy)
         return NULL;
-    *source = (sg_source){"--fields", copy, strlen(copy)};
-    *node = (sg_yaml){.source = source, .end = source->size, .text = copy, .length = source->size};
+    *source = (sgi_source){"--fields", copy, strlen(copy)};
+    *node = (sgi_yaml){.source = source, .end = source->size, .text = copy, .length = source->size};
     return node;
 }
 
-sg_status sg_problem_quantities(sg_problem *problem, const char *const *texts, size_t count,
-                                sg_point_set *set, sg_diagnostic *diagnostic)
+sg_status sgi_problem_quantities(sgi_problem *problem, const char *const *texts, size_t count,
+                                 sgi_point_set *set, sgi_diagnostic *diagnostic)
 {
     memset(diagnostic, 0, sizeof *diagnostic);
     if (count == 0 || count > SG_MOST_COMPONENTS)
         return SG_ERROR_ARGUMENT;
-    *set = (sg_point_set){.name = "quantities",
-                          .kind = SG_SET_DOMAIN,
-                          .points_per_item = 1,
-                          .terms = sg_arena_allocate(&problem->arena, 1, sizeof(sg_term)),
-                          .term_count = 1,
-                          .component_terms = sg_arena_allocate(&problem->arena, count, sizeof(int)),
-                          .component_count = (int)count,
-                          .roots = sg_arena_allocate(&problem->arena, count, sizeof(sg_expr))};
+    *set =
+        (sgi_point_set){.name = "quantities",
+                        .kind = SG_SET_DOMAIN,
+                        .points_per_item = 1,
+                        .terms = sgi_arena_allocate(&problem->arena, 1, sizeof(sgi_term)),
+                        .term_count = 1,
+                        .component_terms = sgi_arena_allocate(&problem->arena, count, sizeof(int)),
+                        .component_count = (int)count,
+                        .roots = sgi_arena_allocate(&problem->arena, count, sizeof(sgi_expr))};
     if (!set->terms || !set->component_terms || !set->roots)
         return SG_ERROR_MEMORY;
-    set->terms[0] = (sg_term){"quantities", 1};
-    sg_scope scope = {&problem->names, "in the list of fields", true, true, 0};
+    set->terms[0] = (sgi_term){"quantities", 1};
+    sgi_scope scope = {&problem->names, "in the list of fields", true, true, 0};
     for (size_t i = 0; i < count; i++) {
-        const sg_yaml *node = text_node(problem, texts[i]);
+        const sgi_yaml *node = text_node(problem, texts[i]);
         sg_status status =
-            node ? sg_names_parse(&scope, node, 0, node->length, true, &set->roots[i], diagnostic)
+            node ? sgi_names_parse(&scope, node, 0, node->length, true, &set->roots[i], diagnostic)
                  : SG_ERROR_MEMORY;
         if (status != SG_OK)
             return status;
     }
-    sg_status status = sg_point_set_compile(problem, set);
+    sg_status status = sgi_point_set_compile(problem, set);
     if (status != SG_OK)
-        sg_point_set_release(set);
+        sgi_point_set_release(set);
     return status;
 }

@@ -3,7 +3,7 @@
 
 #include "pinn/problem.h"
 
-static int coordinate_named(const sg_names *names, const char *name)
+static int coordinate_named(const sgi_names *names, const char *name)
 {
     for (int k = 0; k < names->coordinate_count; k++)
         if (strcmp(names->coordinates[k], name) == 0)
@@ -11,99 +11,99 @@ static int coordinate_named(const sg_names *names, const char *name)
     return -1;
 }
 
-static sg_status read_cole_hopf(sg_problem *problem, sg_reader *reader, const sg_yaml *node)
+static sg_status read_cole_hopf(sgi_problem *problem, sgi_reader *reader, const sgi_yaml *node)
 {
-    sg_solution *solution = &problem->solution;
-    sg_names *names = &problem->names;
-    sg_symbol *nu = sg_names_find(names, "nu", 2);
+    sgi_solution *solution = &problem->solution;
+    sgi_names *names = &problem->names;
+    sgi_symbol *nu = sgi_names_find(names, "nu", 2);
     solution->x = coordinate_named(names, "x");
     solution->t = coordinate_named(names, "t");
-    bool fits = nu && sg_is_constant(problem->graph, nu->expr, &solution->nu) && solution->nu > 0 &&
-                names->coordinate_count == 2 && solution->x >= 0 && solution->t >= 0 &&
-                names->field_count == 1 && problem->lower[solution->t] >= 0;
+    bool fits = nu && sgi_is_constant(problem->exprs, nu->expr, &solution->nu) &&
+                solution->nu > 0 && names->coordinate_count == 2 && solution->x >= 0 &&
+                solution->t >= 0 && names->field_count == 1 && problem->lower[solution->t] >= 0;
     if (fits) {
         solution->kind = SG_SOLUTION_COLE_HOPF;
         return SG_OK;
     }
-    sg_yaml_place(reader->diagnostic, node, 0, 0);
-    sg_diagnostic_say(reader->diagnostic, "cole_hopf is the solution of u_t + u*u_x = nu*u_xx "
-                                          "with u = -sin(pi*x) at t = 0: it needs coordinates x "
-                                          "and t >= 0, one field and a constant nu > 0");
+    sgi_yaml_place(reader->diagnostic, node, 0, 0);
+    sgi_diagnostic_say(reader->diagnostic, "cole_hopf is the solution of u_t + u*u_x = nu*u_xx "
+                                           "with u = -sin(pi*x) at t = 0: it needs coordinates x "
+                                           "and t >= 0, one field and a constant nu > 0");
     return SG_ERROR_FORMAT;
 }
 
-static sg_status read_field(sg_problem *problem, sg_reader *reader, const sg_yaml *key)
+static sg_status read_field(sgi_problem *problem, sgi_reader *reader, const sgi_yaml *key)
 {
-    const sg_names *names = &problem->names;
-    sg_nearest nearest;
-    sg_nearest_begin(&nearest, key->text, key->length);
+    const sgi_names *names = &problem->names;
+    sgi_nearest nearest;
+    sgi_nearest_begin(&nearest, key->text, key->length);
     int f = 0;
     while (f < names->field_count && strcmp(names->fields[f], key->text) != 0)
-        sg_nearest_offer(&nearest, names->fields[f++]);
+        sgi_nearest_offer(&nearest, names->fields[f++]);
     if (f == names->field_count) {
-        sg_yaml_place(reader->diagnostic, key, 0, 0);
-        sg_diagnostic_say(reader->diagnostic, "'%.60s' in 'reference' is not a field", key->text);
-        sg_nearest_suggest(&nearest, reader->diagnostic);
+        sgi_yaml_place(reader->diagnostic, key, 0, 0);
+        sgi_diagnostic_say(reader->diagnostic, "'%.60s' in 'reference' is not a field", key->text);
+        sgi_nearest_suggest(&nearest, reader->diagnostic);
         return SG_ERROR_FORMAT;
     }
-    const sg_yaml *value = key->next;
+    const sgi_yaml *value = key->next;
     if (value->kind != SG_YAML_SCALAR || value->length == 0) {
-        sg_yaml_place(reader->diagnostic, value, 0, 0);
-        sg_diagnostic_say(reader->diagnostic, "the reference of '%s' must be an expression",
-                          key->text);
+        sgi_yaml_place(reader->diagnostic, value, 0, 0);
+        sgi_diagnostic_say(reader->diagnostic, "the reference of '%s' must be an expression",
+                           key->text);
         return SG_ERROR_FORMAT;
     }
-    sg_scope scope = {&problem->names, "in 'reference'", true, false, 0};
-    return sg_names_parse(&scope, value, 0, value->length, false, &problem->solution.exprs[f],
-                          reader->diagnostic);
+    sgi_scope scope = {&problem->names, "in 'reference'", true, false, 0};
+    return sgi_names_parse(&scope, value, 0, value->length, false, &problem->solution.exprs[f],
+                           reader->diagnostic);
 }
 
-static sg_status read_expressions(sg_problem *problem, sg_reader *reader, const sg_yaml *node)
+static sg_status read_expressions(sgi_problem *problem, sgi_reader *reader, const sgi_yaml *node)
 {
     size_t fields = (size_t)problem->names.field_count;
-    problem->solution.exprs = sg_arena_allocate(&problem->arena, fields, sizeof(sg_expr));
+    problem->solution.exprs = sgi_arena_allocate(&problem->arena, fields, sizeof(sgi_expr));
     if (!problem->solution.exprs)
         return SG_ERROR_MEMORY;
-    for (const sg_yaml *key = node->first; key; key = key->next->next) {
+    for (const sgi_yaml *key = node->first; key; key = key->next->next) {
         sg_status status = read_field(problem, reader, key);
         if (status != SG_OK)
             return status;
     }
     for (size_t f = 0; f < fields; f++) {
-        if (sg_yaml_get(node, problem->names.fields[f]))
+        if (sgi_yaml_get(node, problem->names.fields[f]))
             continue;
-        sg_yaml_place(reader->diagnostic, node, 0, 0);
-        sg_diagnostic_say(reader->diagnostic, "'reference' has no expression for the field '%s'",
-                          problem->names.fields[f]);
+        sgi_yaml_place(reader->diagnostic, node, 0, 0);
+        sgi_diagnostic_say(reader->diagnostic, "'reference' has no expression for the field '%s'",
+                           problem->names.fields[f]);
         return SG_ERROR_FORMAT;
     }
     problem->solution.kind = SG_SOLUTION_EXPRESSIONS;
-    return sg_program_create(&problem->solution.program, problem->graph, problem->solution.exprs,
-                             fields, &problem->allocator);
+    return sgi_program_create(&problem->solution.program, problem->exprs, problem->solution.exprs,
+                              fields, &problem->allocator);
 }
 
-sg_status sg_problem_read_solution(sg_problem *problem, sg_reader *reader)
+sg_status sgi_problem_read_solution(sgi_problem *problem, sgi_reader *reader)
 {
-    const sg_yaml *node = sg_yaml_get(problem->root, "reference");
+    const sgi_yaml *node = sgi_yaml_get(problem->root, "reference");
     problem->solution.node = node;
-    if (!node || sg_yaml_is(node, "none"))
+    if (!node || sgi_yaml_is(node, "none"))
         return SG_OK;
     if (node->kind == SG_YAML_MAPPING)
         return read_expressions(problem, reader, node);
-    if (sg_yaml_is(node, "cole_hopf"))
+    if (sgi_yaml_is(node, "cole_hopf"))
         return read_cole_hopf(problem, reader, node);
-    sg_nearest nearest;
-    sg_yaml_place(reader->diagnostic, node, 0, 0);
+    sgi_nearest nearest;
+    sgi_yaml_place(reader->diagnostic, node, 0, 0);
     if (node->kind == SG_YAML_SCALAR) {
-        sg_diagnostic_say(reader->diagnostic, "'%.60s' is not a reference solution", node->text);
-        sg_nearest_begin(&nearest, node->text, node->length);
-        sg_nearest_offer(&nearest, "cole_hopf");
-        sg_nearest_offer(&nearest, "none");
-        sg_nearest_suggest(&nearest, reader->diagnostic);
+        sgi_diagnostic_say(reader->diagnostic, "'%.60s' is not a reference solution", node->text);
+        sgi_nearest_begin(&nearest, node->text, node->length);
+        sgi_nearest_offer(&nearest, "cole_hopf");
+        sgi_nearest_offer(&nearest, "none");
+        sgi_nearest_suggest(&nearest, reader->diagnostic);
     } else {
-        sg_diagnostic_say(reader->diagnostic, "'reference' cannot be a list");
+        sgi_diagnostic_say(reader->diagnostic, "'reference' cannot be a list");
     }
     if (!reader->diagnostic->suggestion[0])
-        sg_diagnostic_suggest(reader->diagnostic, "as in  reference: {u: exp(-t)*sin(pi*x)}");
+        sgi_diagnostic_suggest(reader->diagnostic, "as in  reference: {u: exp(-t)*sin(pi*x)}");
     return SG_ERROR_FORMAT;
 }

@@ -2,15 +2,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pinn/document.h"
+#include "config/document.h"
 #include "pinn/problem.h"
 
 typedef struct writer {
-    sg_writer out;
-    const sg_problem *problem;
+    sgi_writer out;
+    const sgi_problem *problem;
 } writer;
 
-#define put(w, ...) sg_writer_put(&(w)->out, __VA_ARGS__)
+#define put(w, ...) sgi_writer_put(&(w)->out, __VA_ARGS__)
 
 /* Whether YAML takes the text as it is, in block and flow style, without quotes. */
 static bool is_plain(const char *text)
@@ -43,7 +43,7 @@ static void put_quoted(writer *w, const char *text)
 }
 
 /* A node of the file in flow style, as it was read. */
-static void put_node(writer *w, const sg_yaml *node)
+static void put_node(writer *w, const sgi_yaml *node)
 {
     bool mapping = node->kind == SG_YAML_MAPPING, key = true;
     if (node->kind == SG_YAML_SCALAR) {
@@ -51,7 +51,7 @@ static void put_node(writer *w, const sg_yaml *node)
         return;
     }
     put(w, mapping ? "{" : "[");
-    for (const sg_yaml *child = node->first; child; child = child->next, key = !key) {
+    for (const sgi_yaml *child = node->first; child; child = child->next, key = !key) {
         put_node(w, child);
         put(w, "%s", mapping && key ? ": " : child->next ? ", " : "");
     }
@@ -59,7 +59,7 @@ static void put_node(writer *w, const sg_yaml *node)
 }
 
 /* A section as a block: one line for each entry. */
-static void put_section(writer *w, const char *name, const sg_yaml *node)
+static void put_section(writer *w, const char *name, const sgi_yaml *node)
 {
     if (!node)
         return;
@@ -71,7 +71,7 @@ static void put_section(writer *w, const char *name, const sg_yaml *node)
         return;
     }
     put(w, "\n");
-    for (const sg_yaml *key = node->first; key; key = key->next->next) {
+    for (const sgi_yaml *key = node->first; key; key = key->next->next) {
         put(w, "  ");
         put_quoted(w, key->text);
         put(w, ": ");
@@ -83,37 +83,37 @@ static void put_section(writer *w, const char *name, const sg_yaml *node)
 /* Equations with their weights. */
 static void put_equations(writer *w)
 {
-    const sg_point_set *set = &w->problem->sets[0];
-    const sg_yaml *key = sg_yaml_get(w->problem->root, "equations")->first;
+    const sgi_point_set *set = &w->problem->sets[0];
+    const sgi_yaml *key = sgi_yaml_get(w->problem->root, "equations")->first;
     put(w, "equations:\n");
     for (int i = 0; i < set->term_count; i++, key = key->next->next) {
-        const sg_yaml *node = key->next;
-        sg_equation_settings settings = {set->terms[i].weight};
+        const sgi_yaml *node = key->next;
+        sgi_equation_settings settings = {set->terms[i].weight};
         if (node->kind == SG_YAML_MAPPING)
-            node = sg_yaml_get(node, "expression");
+            node = sgi_yaml_get(node, "expression");
         put(w, "  ");
         put_quoted(w, key->text);
         put(w, ": {expression: ");
         put_quoted(w, node->text);
         put(w, ", weight: ");
-        sg_writer_value(&w->out, sg_option_find(&sg_problem_options, "equations.*.weight"),
-                        &settings);
+        sgi_writer_value(&w->out, sgi_option_find(&sgi_problem_options, "equations.*.weight"),
+                         &settings);
         put(w, "}\n");
     }
 }
 
 /* One condition: its expressions as they were read, then every option. */
-static void put_condition(writer *w, const sg_yaml *name, const sg_condition_settings *settings)
+static void put_condition(writer *w, const sgi_yaml *name, const sgi_condition_settings *settings)
 {
     static const char prefix[] = "conditions.*.";
     const char *before = "{";
     put(w, "  ");
     put_quoted(w, name->text);
     put(w, ": ");
-    for (const sg_yaml *key = name->next->first; key; key = key->next->next) {
+    for (const sgi_yaml *key = name->next->first; key; key = key->next->next) {
         char path[128];
         snprintf(path, sizeof path, "%s%.60s", prefix, key->text);
-        const sg_option *option = sg_option_find(&sg_problem_options, path);
+        const sgi_option *option = sgi_option_find(&sgi_problem_options, path);
         if (option && option->type != SG_OPTION_SECTION)
             continue;
         put(w, "%s", before);
@@ -122,13 +122,13 @@ static void put_condition(writer *w, const sg_yaml *name, const sg_condition_set
         put_node(w, key->next);
         before = ", ";
     }
-    for (size_t i = 0; i < sg_problem_options.count; i++) {
-        const sg_option *option = &sg_problem_options.rows[i];
+    for (size_t i = 0; i < sgi_problem_options.count; i++) {
+        const sgi_option *option = &sgi_problem_options.rows[i];
         if (strncmp(option->path, prefix, sizeof prefix - 1) != 0 ||
             option->type == SG_OPTION_SECTION)
             continue;
         put(w, "%s%s: ", before, option->path + sizeof prefix - 1);
-        sg_writer_value(&w->out, option, settings);
+        sgi_writer_value(&w->out, option, settings);
         before = ", ";
     }
     put(w, "}\n");
@@ -136,38 +136,38 @@ static void put_condition(writer *w, const sg_yaml *name, const sg_condition_set
 
 static void put_conditions(writer *w)
 {
-    const sg_yaml *section = sg_yaml_get(w->problem->root, "conditions");
+    const sgi_yaml *section = sgi_yaml_get(w->problem->root, "conditions");
     if (!section || section->count == 0)
         return;
     put(w, "conditions:\n");
     int k = 0;
-    for (const sg_yaml *name = section->first; name; name = name->next->next)
+    for (const sgi_yaml *name = section->first; name; name = name->next->next)
         put_condition(w, name, &w->problem->conditions[k++]);
 }
 
 static void put_options(writer *w)
 {
     const char *previous = "";
-    for (size_t i = 0; i < sg_problem_options.count; i++) {
-        const sg_option *option = &sg_problem_options.rows[i];
+    for (size_t i = 0; i < sgi_problem_options.count; i++) {
+        const sgi_option *option = &sgi_problem_options.rows[i];
         const char *path = option->path;
         if (strcmp(path, "equations") == 0)
             put_equations(w);
         else if (strcmp(path, "conditions") == 0)
             put_conditions(w);
         else if (option->type == SG_OPTION_SECTION && !strchr(path, '.'))
-            put_section(w, path, sg_yaml_get(w->problem->root, path));
+            put_section(w, path, sgi_yaml_get(w->problem->root, path));
         if (option->type == SG_OPTION_SECTION || strchr(path, '*'))
             continue;
-        sg_writer_option(&w->out, previous, option, &w->problem->settings);
+        sgi_writer_option(&w->out, previous, option, &w->problem->settings);
         previous = path;
     }
 }
 
-sg_status sg_problem_write(const sg_problem *problem, char **text)
+sg_status sgi_problem_write(const sgi_problem *problem, char **text)
 {
     writer w = {.out = {.allocator = problem->allocator, .names = &problem->names},
                 .problem = problem};
     put_options(&w);
-    return sg_writer_finish(&w.out, text);
+    return sgi_writer_finish(&w.out, text);
 }

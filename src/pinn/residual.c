@@ -7,9 +7,9 @@
 
 /* One set. Workspaces of workers do not share cache lines. */
 typedef struct set_context {
-    const struct sg_residual *owner;
+    const struct sgi_residual *owner;
     int index;
-    const sg_point_set *set;
+    const sgi_point_set *set;
     int64_t items;
     double *parameters; /* (2 * components): 2 w / N and 0 */
     double *roots;      /* (components): sqrt(2 w / N) */
@@ -17,13 +17,13 @@ typedef struct set_context {
     size_t workspace_bytes;
 } set_context;
 
-struct sg_residual {
+struct sgi_residual {
     sg_allocator allocator;
-    sg_arena arena;
-    const sg_problem *problem;
-    sg_residual_options options;
+    sgi_arena arena;
+    const sgi_problem *problem;
+    sgi_residual_options options;
     sg_isa isa;
-    sg_draw draw;
+    sgi_draw draw;
     set_context *contexts; /* (set_count) */
     sg_jet_set *sets;      /* (set_count) */
     sg_jet_plan **plans;   /* (set_count) */
@@ -52,10 +52,10 @@ static size_t tile_bytes(void)
 /* Lays a workspace out at `at`; with NULL only the size matters. */
 static size_t lay_out(const set_context *context, char *at, workspace *w)
 {
-    const sg_point_set *set = context->set;
+    const sgi_point_set *set = context->set;
     size_t components = (size_t)set->component_count;
-    size_t residual = sg_program_scratch(set->residual.program);
-    size_t gradient = sg_program_scratch(set->gradient.program);
+    size_t residual = sgi_program_scratch(set->residual.program);
+    size_t gradient = sgi_program_scratch(set->gradient.program);
     uint32_t slots = set->gradient.program->input_count;
     if (set->residual.program->input_count > slots)
         slots = set->residual.program->input_count;
@@ -88,11 +88,11 @@ static void points(void *context, size_t set, size_t first, size_t count, int wo
     const set_context *c = context;
     (void)set;
     (void)worker;
-    sg_sample(c->owner->problem, c->index, c->items, &c->owner->draw, first, count,
-              c->owner->options.type, coordinates);
+    sgi_sample(c->owner->problem, c->index, c->items, &c->owner->draw, first, count,
+               c->owner->options.type, coordinates);
 }
 
-static bool reads_normals(const sg_bound_program *bound)
+static bool reads_normals(const sgi_bound_program *bound)
 {
     for (uint32_t s = 0; s < bound->program->input_count; s++)
         if (bound->slots[s].kind == SG_SLOT_NORMAL)
@@ -100,7 +100,7 @@ static bool reads_normals(const sg_bound_program *bound)
     return false;
 }
 
-static void connect(const set_context *c, const sg_jet_tile *tile, const sg_bound_program *bound,
+static void connect(const set_context *c, const sg_jet_tile *tile, const sgi_bound_program *bound,
                     workspace *w)
 {
     if (reads_normals(bound)) {
@@ -108,11 +108,11 @@ static void connect(const set_context *c, const sg_jet_tile *tile, const sg_boun
         int d = c->owner->problem->names.coordinate_count;
         for (int k = 0; k < d; k++)
             normals[k] = w->normals + (size_t)k * tile_bytes();
-        sg_sample_normals(c->set, c->items, tile->first, tile->count, c->owner->options.type, d,
-                          normals);
+        sgi_sample_normals(c->set, c->items, tile->first, tile->count, c->owner->options.type, d,
+                           normals);
     }
     for (uint32_t s = 0; s < bound->program->input_count; s++) {
-        sg_slot slot = bound->slots[s];
+        sgi_slot slot = bound->slots[s];
         if (slot.kind == SG_SLOT_COORDINATE)
             w->inputs[s] = tile->coordinates[slot.index];
         else if (slot.kind == SG_SLOT_NORMAL)
@@ -163,22 +163,23 @@ static const double *seeds(const set_context *c, const sg_jet_tile *tile, worksp
 static void residual_callback(void *context, const sg_jet_tile *tile)
 {
     const set_context *c = context;
-    const sg_point_set *set = c->set;
-    const sg_bound_program *bound = tile->adjoints ? &set->gradient : &set->residual;
+    const sgi_point_set *set = c->set;
+    const sgi_bound_program *bound = tile->adjoints ? &set->gradient : &set->residual;
     workspace w;
     lay_out(c, c->workspaces + (size_t)tile->worker * c->workspace_bytes, &w);
     connect(c, tile, bound, &w);
     for (size_t i = 0; tile->adjoints && i < set->value_count; i++)
         w.outputs[(size_t)set->component_count + i] = tile->adjoints[set->value_indices[i]];
-    sg_program_evaluate(bound->program, c->owner->isa, c->owner->options.type, tile->count,
-                        w.inputs, tile->adjoints ? seeds(c, tile, &w) : NULL, w.outputs, w.scratch);
+    sgi_program_evaluate(bound->program, c->owner->isa, c->owner->options.type, tile->count,
+                         w.inputs, tile->adjoints ? seeds(c, tile, &w) : NULL, w.outputs,
+                         w.scratch);
     if (tile->sums)
         add_sums(c, tile, &w);
 }
 
 /* ---- Handle --------------------------------------------------------------------------------- */
 
-static int64_t items_of(const sg_problem *problem, const sg_residual_options *options, int k)
+static int64_t items_of(const sgi_problem *problem, const sgi_residual_options *options, int k)
 {
     if (options->items)
         return options->items[k];
@@ -188,19 +189,19 @@ static int64_t items_of(const sg_problem *problem, const sg_residual_options *op
                   : problem->settings.evaluation.condition_points;
 }
 
-static sg_status make_set(sg_residual *r, int k)
+static sg_status make_set(sgi_residual *r, int k)
 {
-    const sg_point_set *set = &r->problem->sets[k];
+    const sgi_point_set *set = &r->problem->sets[k];
     set_context *c = &r->contexts[k];
     size_t components = (size_t)set->component_count;
     *c = (set_context){
         .owner = r, .index = k, .set = set, .items = items_of(r->problem, &r->options, k)};
     if (c->items < 1)
         return SG_ERROR_ARGUMENT;
-    c->parameters = sg_arena_allocate(&r->arena, 2 * components, sizeof *c->parameters);
-    c->roots = sg_arena_allocate(&r->arena, components, sizeof *c->roots);
+    c->parameters = sgi_arena_allocate(&r->arena, 2 * components, sizeof *c->parameters);
+    c->roots = sgi_arena_allocate(&r->arena, components, sizeof *c->roots);
     c->workspace_bytes = lay_out(c, NULL, NULL);
-    c->workspaces = sg_allocate(&r->allocator, (size_t)r->options.workers, c->workspace_bytes);
+    c->workspaces = sgi_allocate(&r->allocator, (size_t)r->options.workers, c->workspace_bytes);
     if (!c->parameters || !c->roots || !c->workspaces)
         return SG_ERROR_MEMORY;
     for (size_t j = 0; j < components; j++) {
@@ -221,17 +222,17 @@ static sg_status make_set(sg_residual *r, int k)
     return status;
 }
 
-sg_status sg_residual_create(sg_residual **out, const sg_problem *problem,
-                             const sg_residual_options *options, const sg_allocator *given)
+sg_status sgi_residual_create(sgi_residual **out, const sgi_problem *problem,
+                              const sgi_residual_options *options, const sg_allocator *given)
 {
-    sg_allocator allocator = sg_allocator_or_heap(given);
+    sg_allocator allocator = sgi_allocator_or_heap(given);
     *out = NULL;
     if (options->workers < 1)
         return SG_ERROR_ARGUMENT;
     sg_isa isa = sg_isa_resolve(options->isa);
     if (isa == SG_ISA_AUTO)
         return SG_ERROR_UNSUPPORTED;
-    sg_residual *r = sg_allocate(&allocator, 1, sizeof *r);
+    sgi_residual *r = sgi_allocate(&allocator, 1, sizeof *r);
     if (!r)
         return SG_ERROR_MEMORY;
     r->allocator = allocator;
@@ -240,24 +241,24 @@ sg_status sg_residual_create(sg_residual **out, const sg_problem *problem,
     r->options.items = NULL;
     r->isa = isa;
     r->draw.purpose = options->purpose;
-    sg_arena_init(&r->arena, &allocator);
+    sgi_arena_init(&r->arena, &allocator);
     size_t count = (size_t)problem->set_count;
-    r->contexts = sg_arena_allocate(&r->arena, count, sizeof *r->contexts);
-    r->sets = sg_arena_allocate(&r->arena, count, sizeof *r->sets);
-    r->plans = sg_arena_allocate(&r->arena, count, sizeof *r->plans);
+    r->contexts = sgi_arena_allocate(&r->arena, count, sizeof *r->contexts);
+    r->sets = sgi_arena_allocate(&r->arena, count, sizeof *r->sets);
+    r->plans = sgi_arena_allocate(&r->arena, count, sizeof *r->plans);
     sg_status status = r->contexts && r->sets && r->plans ? SG_OK : SG_ERROR_MEMORY;
     r->options.items = options->items;
     for (int k = 0; k < problem->set_count && status == SG_OK; k++)
         status = make_set(r, k);
     r->options.items = NULL; /* the caller's array is not kept */
     if (status != SG_OK)
-        sg_residual_destroy(r);
+        sgi_residual_destroy(r);
     else
         *out = r;
     return status;
 }
 
-void sg_residual_destroy(sg_residual *r)
+void sgi_residual_destroy(sgi_residual *r)
 {
     if (!r)
         return;
@@ -265,22 +266,22 @@ void sg_residual_destroy(sg_residual *r)
     for (int k = 0; r->plans && k < r->problem->set_count; k++)
         sg_jet_plan_destroy(r->plans[k]);
     for (int k = 0; r->contexts && k < r->problem->set_count; k++)
-        sg_release(&allocator, r->contexts[k].workspaces);
-    sg_arena_clear(&r->arena);
-    sg_release(&allocator, r);
+        sgi_release(&allocator, r->contexts[k].workspaces);
+    sgi_arena_clear(&r->arena);
+    sgi_release(&allocator, r);
 }
 
-const sg_jet_set *sg_residual_sets(const sg_residual *r)
+const sg_jet_set *sgi_residual_sets(const sgi_residual *r)
 {
     return r->sets;
 }
 
-int64_t sg_residual_items(const sg_residual *r, int set)
+int64_t sgi_residual_items(const sgi_residual *r, int set)
 {
     return r->contexts[set].items;
 }
 
-void sg_residual_begin(sg_residual *r, uint64_t seed, uint64_t step)
+void sgi_residual_begin(sgi_residual *r, uint64_t seed, uint64_t step)
 {
     r->draw.seed = seed;
     r->draw.step = step;
@@ -288,7 +289,7 @@ void sg_residual_begin(sg_residual *r, uint64_t seed, uint64_t step)
 
 /* ---- Losses ------------------------------------------------------------------------------- */
 
-size_t sg_residual_terms(const sg_residual *r)
+size_t sgi_residual_terms(const sgi_residual *r)
 {
     size_t count = 0;
     for (int k = 0; k < r->problem->set_count; k++)
@@ -296,12 +297,12 @@ size_t sg_residual_terms(const sg_residual *r)
     return count;
 }
 
-void sg_residual_combine(const sg_residual *r, const double *const *sums, sg_loss *loss)
+void sgi_residual_combine(const sgi_residual *r, const double *const *sums, sgi_loss *loss)
 {
     size_t base = 0;
     double count = 0, sum = 0, squares = 0;
     loss->total = 0;
-    for (size_t t = 0; loss->means && t < sg_residual_terms(r); t++)
+    for (size_t t = 0; loss->means && t < sgi_residual_terms(r); t++)
         loss->means[t] = 0;
     for (int k = 0; k < r->problem->set_count; k++) {
         const set_context *c = &r->contexts[k];
@@ -322,10 +323,10 @@ void sg_residual_combine(const sg_residual *r, const double *const *sums, sg_los
     loss->residual = (sg_moments){count, mean, m2 < 0 ? 0 : m2}; /* keeps NaN */
 }
 
-void sg_residual_collect(const sg_residual *r, const sg_jet *engine, sg_loss *loss)
+void sgi_residual_collect(const sgi_residual *r, const sg_jet *engine, sgi_loss *loss)
 {
     const double *sums[SG_MOST_SETS];
     for (int k = 0; k < r->problem->set_count; k++)
         sums[k] = sg_jet_sums(engine, (size_t)k);
-    sg_residual_combine(r, sums, loss);
+    sgi_residual_combine(r, sums, loss);
 }

@@ -7,7 +7,7 @@
 #include "base/random.h"
 
 /* The share of face `face`, rounded down, and what rounding took. */
-static int64_t floor_share(const sg_point_set *set, int64_t items, int face, double *rest)
+static int64_t floor_share(const sgi_point_set *set, int64_t items, int face, double *rest)
 {
     double total = 0;
     for (int i = 0; i < set->face_count; i++)
@@ -20,7 +20,7 @@ static int64_t floor_share(const sg_point_set *set, int64_t items, int face, dou
 }
 
 /* Items of each face: largest remainders, then one for those that have none. */
-static void divide(const sg_point_set *set, int64_t items, int64_t counts[SG_MOST_FACES])
+static void divide(const sgi_point_set *set, int64_t items, int64_t counts[SG_MOST_FACES])
 {
     double rests[SG_MOST_FACES] = {0};
     int64_t left = items;
@@ -49,7 +49,7 @@ static void divide(const sg_point_set *set, int64_t items, int64_t counts[SG_MOS
     }
 }
 
-int64_t sg_face_begin(const sg_point_set *set, int64_t items, int face)
+int64_t sgi_face_begin(const sgi_point_set *set, int64_t items, int face)
 {
     int64_t counts[SG_MOST_FACES], begin = 0;
     divide(set, items, counts);
@@ -67,14 +67,14 @@ static inline void store(void *array, sg_type type, size_t i, double value)
 }
 
 /* Uniform points in the box, items [first, first + count). */
-static void fill_box(const sg_problem *problem, uint64_t seed, uint64_t stream, size_t first,
+static void fill_box(const sgi_problem *problem, uint64_t seed, uint64_t stream, size_t first,
                      size_t count, sg_type type, void *const *coordinates)
 {
     size_t d = (size_t)problem->names.coordinate_count, calls = (d + 1) / 2;
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < d; k += 2) {
             double uniform[2];
-            sg_random_uniform2(seed, stream, (first + i) * calls + k / 2, uniform);
+            sgi_random_uniform2(seed, stream, (first + i) * calls + k / 2, uniform);
             for (size_t j = k; j < k + 2 && j < d; j++) {
                 double lower = problem->lower[j], length = problem->upper[j] - lower;
                 store(coordinates[j], type, i, lower + length * uniform[j - k]);
@@ -84,14 +84,14 @@ static void fill_box(const sg_problem *problem, uint64_t seed, uint64_t stream, 
 }
 
 /* Overwrites the coordinate that is fixed on each face. */
-static void press_to_faces(const sg_problem *problem, const sg_point_set *set, int64_t items,
+static void press_to_faces(const sgi_problem *problem, const sgi_point_set *set, int64_t items,
                            size_t first, size_t count, sg_type type, void *const *coordinates)
 {
     int64_t counts[SG_MOST_FACES];
     size_t d = (size_t)problem->names.coordinate_count, begin = 0;
     divide(set, items, counts);
     for (int f = 0; f < set->face_count; f++) {
-        const sg_face *face = &set->faces[f];
+        const sgi_face *face = &set->faces[f];
         size_t k = (size_t)face->coordinate, end = begin + (size_t)counts[f];
         size_t from = begin > first ? begin : first, to = end < first + count ? end : first + count;
         for (size_t i = from; i < to; i++) {
@@ -103,10 +103,10 @@ static void press_to_faces(const sg_problem *problem, const sg_point_set *set, i
     }
 }
 
-void sg_sample(const sg_problem *problem, int index, int64_t items, const sg_draw *draw,
-               size_t first, size_t count, sg_type type, void *const *coordinates)
+void sgi_sample(const sgi_problem *problem, int index, int64_t items, const sgi_draw *draw,
+                size_t first, size_t count, sg_type type, void *const *coordinates)
 {
-    const sg_point_set *set = &problem->sets[index];
+    const sgi_point_set *set = &problem->sets[index];
     size_t d = (size_t)problem->names.coordinate_count;
     /* The top bits keep these streams apart from those of other users of the seed. */
     uint64_t stream = ((uint64_t)draw->purpose + 1) << 60 | (uint64_t)index << 48 | draw->step;
@@ -117,8 +117,8 @@ void sg_sample(const sg_problem *problem, int index, int64_t items, const sg_dra
         press_to_faces(problem, set, items, first, count, type, coordinates);
 }
 
-void sg_sample_normals(const sg_point_set *set, int64_t items, size_t first, size_t count,
-                       sg_type type, int coordinates, void *const *normals)
+void sgi_sample_normals(const sgi_point_set *set, int64_t items, size_t first, size_t count,
+                        sg_type type, int coordinates, void *const *normals)
 {
     int64_t counts[SG_MOST_FACES];
     for (int k = 0; k < coordinates; k++)

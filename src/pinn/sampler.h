@@ -10,27 +10,27 @@
 #include "pinn/problem.h"
 
 /* Streams of points that never coincide. */
-typedef enum sg_purpose { SG_POINTS_TRAINING, SG_POINTS_VALIDATION, SG_POINTS_CHECK } sg_purpose;
+typedef enum sgi_purpose { SG_POINTS_TRAINING, SG_POINTS_VALIDATION, SG_POINTS_CHECK } sgi_purpose;
 
-typedef struct sg_draw {
+typedef struct sgi_draw {
     uint64_t seed;
-    sg_purpose purpose;
+    sgi_purpose purpose;
     uint64_t step; /* below 2^40 */
-} sg_draw;
+} sgi_draw;
 
 /* Fills items [first, first + count) of `items` in all of set `set`: coordinates[p * C + c] is an
  * array of `count` elements of `type`; p = 1 is the lower face's point of a pair, p = 0 the
  * upper's.
  */
-void sg_sample(const sg_problem *problem, int set, int64_t items, const sg_draw *draw, size_t first,
-               size_t count, sg_type type, void *const *coordinates);
+void sgi_sample(const sgi_problem *problem, int set, int64_t items, const sgi_draw *draw,
+                size_t first, size_t count, sg_type type, void *const *coordinates);
 
 /* Fills the outward normals of those items: normals[c] is an array of `count` elements, NULL for a
  * component that nobody reads. */
-void sg_sample_normals(const sg_point_set *set, int64_t items, size_t first, size_t count,
-                       sg_type type, int coordinates, void *const *normals);
+void sgi_sample_normals(const sgi_point_set *set, int64_t items, size_t first, size_t count,
+                        sg_type type, int coordinates, void *const *normals);
 
 /* The number of items on the faces before face `face`, of `items` in all. */
-int64_t sg_face_begin(const sg_point_set *set, int64_t items, int face);
+int64_t sgi_face_begin(const sgi_point_set *set, int64_t items, int face);
 
 #endif

@@ -10,19 +10,19 @@
 
 enum { NAME_MAX_LENGTH = 240, COLUMNS_MOST = 4096, SLOTS = 4 * COLUMNS_MOST, DEPTH_MOST = 8 };
 
-void sg_columns_begin(sg_columns *columns, const sg_allocator *allocator)
+void sgi_columns_begin(sgi_columns *columns, const sg_allocator *allocator)
 {
-    *columns = (sg_columns){.allocator = sg_allocator_or_heap(allocator)};
+    *columns = (sgi_columns){.allocator = sgi_allocator_or_heap(allocator)};
 }
 
-void sg_columns_release(sg_columns *columns)
+void sgi_columns_release(sgi_columns *columns)
 {
     for (size_t c = 0; c < columns->count; c++) {
-        sg_release(&columns->allocator, columns->items[c].name);
-        sg_release(&columns->allocator, columns->items[c].values);
+        sgi_release(&columns->allocator, columns->items[c].name);
+        sgi_release(&columns->allocator, columns->items[c].values);
     }
-    sg_release(&columns->allocator, columns->items);
-    sg_release(&columns->allocator, columns->slots);
+    sgi_release(&columns->allocator, columns->items);
+    sgi_release(&columns->allocator, columns->slots);
     columns->items = NULL;
     columns->slots = NULL;
     columns->count = columns->rows = 0;
@@ -32,16 +32,16 @@ void sg_columns_release(sg_columns *columns)
 static void *larger(const sg_allocator *allocator, void *old, size_t used, size_t count,
                     size_t size)
 {
-    void *memory = sg_allocate(allocator, count, size);
+    void *memory = sgi_allocate(allocator, count, size);
     if (!memory)
         return NULL;
     if (used)
         memcpy(memory, old, used);
-    sg_release(allocator, old);
+    sgi_release(allocator, old);
     return memory;
 }
 
-static sg_status grow_rows(sg_columns *columns)
+static sg_status grow_rows(sgi_columns *columns)
 {
     if (columns->rows < columns->row_capacity)
         return SG_OK;
@@ -59,7 +59,7 @@ static sg_status grow_rows(sg_columns *columns)
 
 /* The slot that holds `name`, or the empty one where it belongs: FNV-1a, then the next free one. At
  * most a quarter of the slots is in use. */
-static size_t slot_of(const sg_columns *columns, const char *name)
+static size_t slot_of(const sgi_columns *columns, const char *name)
 {
     uint32_t hash = 2166136261u;
     for (const char *at = name; *at; at++)
@@ -71,26 +71,26 @@ static size_t slot_of(const sg_columns *columns, const char *name)
 }
 
 /* A new column, NaN in all rows so far and in the row being filled. */
-static sg_status new_column(sg_columns *columns, const char *name)
+static sg_status new_column(sgi_columns *columns, const char *name)
 {
     if (!columns->slots)
-        columns->slots = sg_allocate(&columns->allocator, SLOTS, sizeof *columns->slots);
+        columns->slots = sgi_allocate(&columns->allocator, SLOTS, sizeof *columns->slots);
     if (!columns->slots)
         return SG_ERROR_MEMORY;
     if (columns->count == columns->capacity) {
         size_t capacity = columns->capacity ? 2 * columns->capacity : 32;
-        sg_column *items = larger(&columns->allocator, columns->items,
-                                  columns->count * sizeof *items, capacity, sizeof *items);
+        sgi_column *items = larger(&columns->allocator, columns->items,
+                                   columns->count * sizeof *items, capacity, sizeof *items);
         if (!items)
             return SG_ERROR_MEMORY;
         columns->items = items;
         columns->capacity = capacity;
     }
-    sg_column column = {sg_copy_text(&columns->allocator, name),
-                        sg_allocate(&columns->allocator, columns->row_capacity, sizeof(double))};
+    sgi_column column = {sgi_copy_text(&columns->allocator, name),
+                         sgi_allocate(&columns->allocator, columns->row_capacity, sizeof(double))};
     if (!column.name || !column.values) {
-        sg_release(&columns->allocator, column.name);
-        sg_release(&columns->allocator, column.values);
+        sgi_release(&columns->allocator, column.name);
+        sgi_release(&columns->allocator, column.values);
         return SG_ERROR_MEMORY;
     }
     for (size_t r = 0; r <= columns->rows; r++)
@@ -102,13 +102,13 @@ static sg_status new_column(sg_columns *columns, const char *name)
 }
 
 typedef struct flattener {
-    sg_columns *columns;
+    sgi_columns *columns;
     size_t next; /* where the next column likely is */
     char name[NAME_MAX_LENGTH + 1];
 } flattener;
 
 /* The index of a column, or `count`. */
-static size_t find(const sg_columns *columns, const char *name)
+static size_t find(const sgi_columns *columns, const char *name)
 {
     size_t number = columns->slots ? columns->slots[slot_of(columns, name)] : 0;
     return number ? number - 1 : columns->count;
@@ -116,7 +116,7 @@ static size_t find(const sg_columns *columns, const char *name)
 
 static sg_status set_value(flattener *f, double value)
 {
-    sg_columns *columns = f->columns;
+    sgi_columns *columns = f->columns;
     size_t at = f->next;
     if (at >= columns->count || strcmp(columns->items[at].name, f->name) != 0)
         at = find(columns, f->name);
@@ -187,7 +187,7 @@ static sg_status flatten(flattener *f, const json_t *value, size_t length, int d
     return status;
 }
 
-sg_status sg_columns_add(sg_columns *columns, const json_t *object)
+sg_status sgi_columns_add(sgi_columns *columns, const json_t *object)
 {
     const json_t *step = json_object_get(object, "step");
     if (!json_is_number(step))
@@ -209,14 +209,14 @@ sg_status sg_columns_add(sg_columns *columns, const json_t *object)
     return status;
 }
 
-const double *sg_columns_find(const sg_columns *columns, const char *name)
+const double *sgi_columns_find(const sgi_columns *columns, const char *name)
 {
     size_t at = find(columns, name);
     return at < columns->count ? columns->items[at].values : NULL;
 }
 
-double sg_columns_last(const sg_columns *columns, const char *name)
+double sgi_columns_last(const sgi_columns *columns, const char *name)
 {
-    const double *values = sg_columns_find(columns, name);
+    const double *values = sgi_columns_find(columns, name);
     return values && columns->rows ? values[columns->rows - 1] : NAN;
 }

@@ -10,32 +10,32 @@
 #include "stablegrad/memory.h"
 #include "stablegrad/status.h"
 
-typedef struct sg_column {
+typedef struct sgi_column {
     char *name;
     double *values; /* (rows): NaN where a row has none, infinity where it has null */
-} sg_column;
+} sgi_column;
 
-typedef struct sg_columns {
+typedef struct sgi_columns {
     sg_allocator allocator;
-    sg_column *items; /* (count); column 0 is "step" */
+    sgi_column *items; /* (count); column 0 is "step" */
     size_t count, capacity;
     uint16_t *slots; /* hash table of names: 1 + the column, 0 for an empty slot */
     size_t rows, row_capacity;
-} sg_columns;
+} sgi_columns;
 
 /* Values of the column "outcome". */
 enum { SG_OUTCOME_INACTIVE, SG_OUTCOME_SCALED, SG_OUTCOME_NO_REFERENCE, SG_OUTCOME_NOT_FINITE };
 
-void sg_columns_begin(sg_columns *columns, const sg_allocator *allocator);
-void sg_columns_release(sg_columns *columns);
+void sgi_columns_begin(sgi_columns *columns, const sg_allocator *allocator);
+void sgi_columns_release(sgi_columns *columns);
 
 /* Appends a line, which must have a number "step". Rows at or after that step, from before a run
  * was resumed, are dropped. SG_ERROR_FORMAT: not such an object, nothing changed. */
-SG_CHECKED sg_status sg_columns_add(sg_columns *columns, const json_t *object);
+SG_CHECKED sg_status sgi_columns_add(sgi_columns *columns, const json_t *object);
 
 /* The column's values (rows), or NULL. */
-const double *sg_columns_find(const sg_columns *columns, const char *name);
+const double *sgi_columns_find(const sgi_columns *columns, const char *name);
 /* The last row's value, or NaN. */
-double sg_columns_last(const sg_columns *columns, const char *name);
+double sgi_columns_last(const sgi_columns *columns, const char *name);
 
 #endif

@@ -16,73 +16,74 @@ static double number_of(const json_t *object, const char *key)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-size_t sg_image_events(const sg_run *run)
+size_t sgi_image_run_events(const sgi_run *run)
 {
     return json_array_size(json_object_get(run->info, "events"));
 }
 
-bool sg_image_event(const sg_run *run, size_t i, sg_event *event)
+bool sgi_image_run_event(const sgi_run *run, size_t i, sgi_event *event)
 {
     const json_t *entry = json_array_get(json_object_get(run->info, "events"), i);
-    *event = (sg_event){.kind = text_of(entry, "kind"),
-                        .layer = text_of(entry, "layer"),
-                        .pass = text_of(entry, "pass"),
-                        .text = text_of(entry, "text"),
-                        .step = number_of(entry, "step"),
-                        .value = number_of(entry, "value"),
-                        .class_index = number_of(entry, "class")};
+    *event = (sgi_event){.kind = text_of(entry, "kind"),
+                         .layer = text_of(entry, "layer"),
+                         .pass = text_of(entry, "pass"),
+                         .text = text_of(entry, "text"),
+                         .step = number_of(entry, "step"),
+                         .value = number_of(entry, "value"),
+                         .class_index = number_of(entry, "class")};
     return isfinite(event->step);
 }
 
-double sg_image_chance(const sg_run *run)
+double sgi_image_chance(const sgi_run *run)
 {
-    double classes = sg_run_number(run, "data", "classes");
+    double classes = sgi_run_number(run, "data", "classes");
     return classes >= 1 ? 1 / classes : NAN;
 }
 
-bool sg_image_at_chance(const sg_run *run, double top1)
+bool sgi_image_at_chance(const sgi_run *run, double top1)
 {
-    double chance = sg_image_chance(run);
-    double images = sg_columns_last(&run->evaluation, "validation/images");
+    double chance = sgi_image_chance(run);
+    double images = sgi_columns_last(&run->evaluation, "validation/images");
     double room = images >= 1 ? 3 * sqrt(chance * (1 - chance) / images) : 0.5 * chance;
     return top1 <= chance + room;
 }
 
 /* A network that has just begun may well give every image the same class: that counts from the
  * first epoch on. */
-static bool is_trouble(const sg_run *run, const sg_event *event)
+static bool is_trouble(const sgi_run *run, const sgi_event *event)
 {
     if (strcmp(event->kind, "constant") == 0)
-        return !(sg_image_epochs(run) < 1);
+        return !(sgi_image_epochs(run) < 1);
     return strcmp(event->kind, "exploded") == 0 || strcmp(event->kind, "not_finite") == 0;
 }
 
 /* The step of the first trouble that no recovery follows; NaN when there is none. */
-static double first_trouble(const sg_run *run)
+static double first_trouble(const sgi_run *run)
 {
     double recovered = -INFINITY, trouble = NAN;
-    sg_event event;
-    for (size_t i = 0; i < sg_image_events(run); i++)
-        if (sg_image_event(run, i, &event) && strcmp(event.kind, "recovered") == 0)
+    sgi_event event;
+    for (size_t i = 0; i < sgi_image_run_events(run); i++)
+        if (sgi_image_run_event(run, i, &event) && strcmp(event.kind, "recovered") == 0)
             recovered = fmax(recovered, event.step);
-    for (size_t i = 0; i < sg_image_events(run); i++)
-        if (sg_image_event(run, i, &event) && is_trouble(run, &event) && event.step > recovered)
+    for (size_t i = 0; i < sgi_image_run_events(run); i++)
+        if (sgi_image_run_event(run, i, &event) && is_trouble(run, &event) &&
+            event.step > recovered)
             trouble = fmin(trouble, event.step);
     return trouble;
 }
 
-double sg_image_collapsed(const sg_run *run)
+double sgi_image_collapsed(const sgi_run *run)
 {
     double trouble = first_trouble(run);
-    double top1 = sg_columns_last(&run->evaluation, "validation/top1");
-    if (strcmp(sg_run_text(run, NULL, "status"), "failed") == 0)
-        return isnan(trouble) ? sg_run_number(run, NULL, "steps_done") : trouble;
-    return isnan(top1) || sg_image_at_chance(run, top1) ? trouble : NAN;
+    double top1 = sgi_columns_last(&run->evaluation, "validation/top1");
+    if (strcmp(sgi_run_text(run, NULL, "status"), "failed") == 0)
+        return isnan(trouble) ? sgi_run_number(run, NULL, "steps_done") : trouble;
+    return isnan(top1) || sgi_image_at_chance(run, top1) ? trouble : NAN;
 }
 
-double sg_image_best(const sg_run *run, double *step)
+double sgi_image_best(const sgi_run *run, double *step)
 {
-    const double *top1 = sg_columns_find(&run->evaluation, "validation/top1");
+    const double *top1 = sgi_columns_find(&run->evaluation, "validation/top1");
     double best = NAN;
     *step = NAN;
     for (size_t r = 0; top1 && r < run->evaluation.rows; r++)
@@ -93,20 +94,20 @@ double sg_image_best(const sg_run *run, double *step)
     return best;
 }
 
-double sg_image_memory(const sg_run *run)
+double sgi_image_memory(const sgi_run *run)
 {
     static const char *const parts[] = {"activations", "work", "parameters"};
     double bytes = NAN;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        double part = sg_run_number(run, "memory", parts[i]);
+        double part = sgi_run_number(run, "memory", parts[i]);
         if (isfinite(part))
             bytes = isnan(bytes) ? part : bytes + part;
     }
     return bytes;
 }
 
-double sg_image_epochs(const sg_run *run)
+double sgi_image_epochs(const sgi_run *run)
 {
-    double per_epoch = sg_run_number(run, NULL, "steps_per_epoch");
-    return per_epoch > 0 ? sg_run_number(run, NULL, "steps_done") / per_epoch : NAN;
+    double per_epoch = sgi_run_number(run, NULL, "steps_per_epoch");
+    return per_epoch > 0 ? sgi_run_number(run, NULL, "steps_done") / per_epoch : NAN;
 }

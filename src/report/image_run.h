@@ -7,35 +7,35 @@
 #include "report/runs.h"
 
 /* An entry of run.json's "events". Texts that are missing are "", numbers NaN. */
-typedef struct sg_event {
+typedef struct sgi_event {
     const char *kind, *layer, *pass, *text;
     double step, value, class_index;
-} sg_event;
+} sgi_event;
 
 /* Event i; false past the end, and for what is not an event with a step. */
-bool sg_image_event(const sg_run *run, size_t i, sg_event *event);
-size_t sg_image_events(const sg_run *run);
+bool sgi_image_run_event(const sgi_run *run, size_t i, sgi_event *event);
+size_t sgi_image_run_events(const sgi_run *run);
 
 /* What guessing among the classes gets right: 1 / classes; NaN when the run does not say. */
-double sg_image_chance(const sg_run *run);
+double sgi_image_chance(const sgi_run *run);
 
 /* Whether a test top-1 is no better than guessing: within three standard deviations of what
  * guessing gets on that many images. */
-bool sg_image_at_chance(const sg_run *run, double top1);
+bool sgi_image_at_chance(const sgi_run *run, double top1);
 
 /* The step at which the run collapsed, or NaN. It collapsed when it failed, or when after trouble
  * (the first event exploded, not_finite or constant since it last recovered) it ended no better
  * than guessing. That trouble's step, or without any the step at which the run failed. In the first
  * epoch `constant` is no trouble. */
-double sg_image_collapsed(const sg_run *run);
+double sgi_image_collapsed(const sgi_run *run);
 
 /* The highest test top-1 and the step of its first evaluation; NaN when there is none. */
-double sg_image_best(const sg_run *run, double *step);
+double sgi_image_best(const sgi_run *run, double *step);
 
 /* Bytes of the network, its activations and its work space; NaN when the run does not say. */
-double sg_image_memory(const sg_run *run);
+double sgi_image_memory(const sgi_run *run);
 
 /* Epochs done. */
-double sg_image_epochs(const sg_run *run);
+double sgi_image_epochs(const sgi_run *run);
 
 #endif

@@ -16,7 +16,7 @@ static size_t layer_name(const char *column, const char *group, const char *what
     return length - head - tail - 2;
 }
 
-static size_t count_layers(const sg_columns *columns, const char *group, const char *what)
+static size_t count_layers(const sgi_columns *columns, const char *group, const char *what)
 {
     size_t count = 0;
     for (size_t c = 0; c < columns->count; c++)
@@ -25,7 +25,7 @@ static size_t count_layers(const sg_columns *columns, const char *group, const c
 }
 
 /* Keeps the rows that have a value of any layer (kept[r] is the place among them, or -1). */
-static size_t keep_rows(const sg_columns *columns, const double *const *values, size_t count,
+static size_t keep_rows(const sgi_columns *columns, const double *const *values, size_t count,
                         long *kept)
 {
     size_t rows = 0;
@@ -39,17 +39,17 @@ static size_t keep_rows(const sg_columns *columns, const double *const *values, 
 }
 
 /* A copy of a column's kept rows; NULL without memory. */
-static const double *gather(sg_page *page, const double *values, const long *kept, size_t all,
+static const double *gather(sgi_page *page, const double *values, const long *kept, size_t all,
                             size_t rows)
 {
-    double *some = sg_page_memory(page, rows, sizeof *some);
+    double *some = sgi_page_memory(page, rows, sizeof *some);
     for (size_t r = 0; some && r < all; r++)
         if (kept[r] >= 0)
             some[kept[r]] = values[r];
     return some;
 }
 
-static void find_largest(sg_layers *layers)
+static void find_largest(sgi_layers *layers)
 {
     double largest = -INFINITY;
     for (size_t l = 0; l < layers->count; l++)
@@ -62,15 +62,15 @@ static void find_largest(sg_layers *layers)
 }
 
 /* Names and whole columns of the layers; false without memory. */
-static bool collect(sg_page *page, const sg_columns *columns, const char *group, const char *what,
-                    sg_layers *layers)
+static bool collect(sgi_page *page, const sgi_columns *columns, const char *group, const char *what,
+                    sgi_layers *layers)
 {
     for (size_t c = 0; c < columns->count; c++) {
         const char *column = columns->items[c].name;
         size_t length = layer_name(column, group, what);
         if (length == 0)
             continue;
-        char *name = sg_page_memory(page, length + 1, 1);
+        char *name = sgi_page_memory(page, length + 1, 1);
         if (!name)
             return false;
         memcpy(name, column + strlen(group) + 1, length);
@@ -80,17 +80,17 @@ static bool collect(sg_page *page, const sg_columns *columns, const char *group,
     return true;
 }
 
-bool sg_layers_find(sg_page *page, const sg_run *run, const char *group, const char *what,
-                    sg_layers *layers)
+bool sgi_layers_find(sgi_page *page, const sgi_run *run, const char *group, const char *what,
+                     sgi_layers *layers)
 {
-    const sg_columns *columns = &run->training;
+    const sgi_columns *columns = &run->training;
     size_t count = count_layers(columns, group, what);
-    *layers = (sg_layers){0};
+    *layers = (sgi_layers){0};
     if (count == 0 || columns->rows == 0)
         return false;
-    layers->names = sg_page_memory(page, count, sizeof *layers->names);
-    layers->values = sg_page_memory(page, count, sizeof *layers->values);
-    long *kept = sg_page_memory(page, columns->rows, sizeof *kept);
+    layers->names = sgi_page_memory(page, count, sizeof *layers->names);
+    layers->values = sgi_page_memory(page, count, sizeof *layers->values);
+    long *kept = sgi_page_memory(page, columns->rows, sizeof *kept);
     if (!layers->names || !layers->values || !kept || !collect(page, columns, group, what, layers))
         return false;
     layers->rows = keep_rows(columns, layers->values, count, kept);
@@ -106,7 +106,7 @@ bool sg_layers_find(sg_page *page, const sg_run *run, const char *group, const c
     return true;
 }
 
-size_t sg_layers_lines(const sg_layers *layers, sg_line lines[SG_LAYERS_ALL])
+size_t sgi_layers_lines(const sgi_layers *layers, sgi_line lines[SG_LAYERS_ALL])
 {
     size_t count = 0, all = layers->count;
     for (size_t l = 0, next = 0; l < all; l++) {
@@ -116,17 +116,17 @@ size_t sg_layers_lines(const sg_layers *layers, sg_line lines[SG_LAYERS_ALL])
         next += l == even;
         if (!taken && l != layers->largest)
             continue;
-        lines[count] = (sg_line){.label = layers->names[l],
-                                 .x = layers->steps,
-                                 .y = layers->values[l],
-                                 .count = layers->rows};
-        sg_chart_ramp_colour(&lines[count++], all > 1 ? (double)l / (double)(all - 1) : 0.5);
+        lines[count] = (sgi_line){.label = layers->names[l],
+                                  .x = layers->steps,
+                                  .y = layers->values[l],
+                                  .count = layers->rows};
+        sgi_chart_ramp_colour(&lines[count++], all > 1 ? (double)l / (double)(all - 1) : 0.5);
     }
     return count;
 }
 
 /* The largest finite value of a row, or NaN. */
-static double largest_of(const sg_layers *layers, size_t row)
+static double largest_of(const sgi_layers *layers, size_t row)
 {
     double largest = NAN;
     for (size_t l = 0; l < layers->count; l++)
@@ -136,7 +136,7 @@ static double largest_of(const sg_layers *layers, size_t row)
 }
 
 /* How many neighbours a point over the depth stands for. */
-static size_t group_size(const sg_layers *layers)
+static size_t group_size(const sgi_layers *layers)
 {
     return layers->count ? (layers->count + SG_LAYERS_DEPTHS - 1) / SG_LAYERS_DEPTHS : 1;
 }
@@ -158,14 +158,14 @@ static double median(double *values, size_t count)
     return have ? values[have / 2] : NAN;
 }
 
-static sg_line profile(sg_page *page, const sg_layers *layers, size_t row)
+static sgi_line profile(sgi_page *page, const sgi_layers *layers, size_t row)
 {
     enum { LABEL = 32 };
     size_t group = group_size(layers), points = (layers->count + group - 1) / group;
-    double *x = sg_page_memory(page, 2 * points + group, sizeof *x);
-    char *label = sg_page_memory(page, LABEL, 1);
+    double *x = sgi_page_memory(page, 2 * points + group, sizeof *x);
+    char *label = sgi_page_memory(page, LABEL, 1);
     if (!x || !label)
-        return (sg_line){.label = ""};
+        return (sgi_line){.label = ""};
     double *y = x + points, *some = y + points;
     for (size_t p = 0; p < points; p++) {
         size_t first = p * group, count = 0;
@@ -177,26 +177,27 @@ static sg_line profile(sg_page *page, const sg_layers *layers, size_t row)
         y[p] = median(some, count);
     }
     (void)snprintf(label, LABEL, "step %.0f", layers->steps[row]);
-    return (sg_line){.label = label, .x = x, .y = y, .count = points};
+    return (sgi_line){.label = label, .x = x, .y = y, .count = points};
 }
 
-const char *sg_layers_depth_label(sg_page *page, const sg_layers *layers)
+const char *sgi_layers_depth_label(sgi_page *page, const sgi_layers *layers)
 {
     enum { LABEL = 64 };
     size_t group = group_size(layers);
-    char *label = group > 1 ? sg_page_memory(page, LABEL, 1) : NULL;
+    char *label = group > 1 ? sgi_page_memory(page, LABEL, 1) : NULL;
     if (!label)
         return "layer";
     (void)snprintf(label, LABEL, "layer (medians of %zu)", group);
     return label;
 }
 
-size_t sg_layers_profiles(sg_page *page, const sg_layers *layers, sg_line lines[SG_LAYERS_PROFILES])
+size_t sgi_layers_profiles(sgi_page *page, const sgi_layers *layers,
+                           sgi_line lines[SG_LAYERS_PROFILES])
 {
     size_t last = layers->rows - 1, count = 0;
     while (last > 0 && isnan(largest_of(layers, last)))
         last--;
-    bool *chosen = sg_page_memory(page, layers->rows, sizeof *chosen);
+    bool *chosen = sgi_page_memory(page, layers->rows, sizeof *chosen);
     if (!chosen)
         return 0;
     chosen[0] = chosen[last / 4] = chosen[last / 2] = chosen[last] = true;
@@ -210,36 +211,36 @@ size_t sg_layers_profiles(sg_page *page, const sg_layers *layers, sg_line lines[
         if (chosen[r])
             lines[count++] = profile(page, layers, r);
     for (size_t l = 0; l < count; l++)
-        sg_chart_ramp_colour(&lines[l], count > 1 ? (double)l / (double)(count - 1) : 0.5);
+        sgi_chart_ramp_colour(&lines[l], count > 1 ? (double)l / (double)(count - 1) : 0.5);
     return count;
 }
 
-void sg_layers_legend(sg_page *page, const sg_layers *layers)
+void sgi_layers_legend(sgi_page *page, const sgi_layers *layers)
 {
-    sg_line lines[SG_LAYERS_ALL];
+    sgi_line lines[SG_LAYERS_ALL];
     if (layers->count > SG_LAYERS_ALL)
-        sg_chart_ramp(page->out, "first layer", "last layer");
+        sgi_chart_ramp(page->out, "first layer", "last layer");
     else
-        sg_chart_legend(page->out, lines, sg_layers_lines(layers, lines));
+        sgi_chart_legend(page->out, lines, sgi_layers_lines(layers, lines));
 }
 
-void sg_layers_span(sg_step_span *span, const sg_layers *layers)
+void sgi_layers_span(sgi_step_span *span, const sgi_layers *layers)
 {
     double last = layers->steps[layers->rows - 1];
     span->shortest = span->longest > 0 ? fmin(span->shortest, last) : last;
     span->longest = fmax(span->longest, last);
 }
 
-void sg_layers_steps(sg_axis *x, const sg_step_span *span)
+void sgi_layers_steps(sgi_axis *x, const sgi_step_span *span)
 {
-    sg_axis_clear(x, span->shortest > 0 && span->shortest < 0.2 * span->longest);
+    sgi_axis_clear(x, span->shortest > 0 && span->shortest < 0.2 * span->longest);
 }
 
-void sg_layers_range(sg_axis *x, sg_axis *y, const sg_line *lines, size_t count)
+void sgi_layers_range(sgi_axis *x, sgi_axis *y, const sgi_line *lines, size_t count)
 {
     for (size_t l = 0; l < count; l++)
         for (size_t i = 0; i < lines[l].count; i++) {
-            sg_axis_include(x, lines[l].x[i]);
-            sg_axis_include(y, lines[l].y[i]);
+            sgi_axis_include(x, lines[l].x[i]);
+            sgi_axis_include(y, lines[l].y[i]);
         }
 }

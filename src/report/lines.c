@@ -4,16 +4,16 @@
 
 #include "report/page.h"
 
-int sg_page_colour(const sg_page *page, size_t v)
+int sgi_page_colour(const sgi_page *page, size_t v)
 {
     return page->runs->comparison ? (int)v : 1;
 }
 
 /* The value of a column at a step, or NaN: rows are in the order of their steps. */
-static double value_at(const sg_run *run, bool evaluation, const char *column, double step)
+static double value_at(const sgi_run *run, bool evaluation, const char *column, double step)
 {
-    const sg_columns *columns = evaluation ? &run->evaluation : &run->training;
-    const double *values = sg_columns_find(columns, column);
+    const sgi_columns *columns = evaluation ? &run->evaluation : &run->training;
+    const double *values = sgi_columns_find(columns, column);
     size_t low = 0, high = values ? columns->rows : 0;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -29,10 +29,10 @@ static double value_at(const sg_run *run, bool evaluation, const char *column, d
 /* Mean and range over the seeds at each step of the line, into all (3, line->count): mean, lowest,
  * highest. A seed that is not finite there makes the mean so: the line ends where the first seed
  * does. */
-static void fold_seeds(const sg_page *page, size_t v, bool evaluation, const char *column,
-                       sg_column_kind kind, const sg_line *line, double *all)
+static void fold_seeds(const sgi_page *page, size_t v, bool evaluation, const char *column,
+                       sgi_column_kind kind, const sgi_line *line, double *all)
 {
-    const sg_variant *variant = &page->runs->variants[v];
+    const sgi_variant *variant = &page->runs->variants[v];
     double *mean = all, *low = all + line->count, *high = low + line->count;
     for (size_t r = 0; r < line->count; r++) {
         double sum = 0, seeds = 0;
@@ -51,29 +51,29 @@ static void fold_seeds(const sg_page *page, size_t v, bool evaluation, const cha
     }
 }
 
-bool sg_page_line(sg_page *page, size_t v, bool evaluation, const char *column, sg_column_kind kind,
-                  sg_line *line)
+bool sgi_page_line(sgi_page *page, size_t v, bool evaluation, const char *column,
+                   sgi_column_kind kind, sgi_line *line)
 {
-    const sg_variant *variant = &page->runs->variants[v];
+    const sgi_variant *variant = &page->runs->variants[v];
     size_t with = 0, first = 0;
     for (size_t i = variant->count; i-- > 0;) {
-        const sg_run *run = &page->runs->runs[variant->first + i];
-        if (sg_columns_find(evaluation ? &run->evaluation : &run->training, column)) {
+        const sgi_run *run = &page->runs->runs[variant->first + i];
+        if (sgi_columns_find(evaluation ? &run->evaluation : &run->training, column)) {
             first = variant->first + i;
             with++;
         }
     }
-    *line = (sg_line){.label = variant->label, .colour = sg_page_colour(page, v)};
+    *line = (sgi_line){.label = variant->label, .colour = sgi_page_colour(page, v)};
     if (with == 0)
         return false;
-    const sg_run *run = &page->runs->runs[first];
-    const sg_columns *columns = evaluation ? &run->evaluation : &run->training;
+    const sgi_run *run = &page->runs->runs[first];
+    const sgi_columns *columns = evaluation ? &run->evaluation : &run->training;
     line->x = columns->items[0].values;
-    line->y = sg_columns_find(columns, column);
+    line->y = sgi_columns_find(columns, column);
     line->count = columns->rows;
     if (with == 1 && kind == SG_COLUMN_LOSS)
         return true;
-    double *all = sg_page_memory(page, 3 * line->count, sizeof *all);
+    double *all = sgi_page_memory(page, 3 * line->count, sizeof *all);
     if (!all)
         return false;
     fold_seeds(page, v, evaluation, column, kind, line, all);
@@ -85,38 +85,38 @@ bool sg_page_line(sg_page *page, size_t v, bool evaluation, const char *column, 
     return true;
 }
 
-size_t sg_page_lines(sg_page *page, bool evaluation, const char *column, sg_column_kind kind,
-                     sg_line lines[SG_PAGE_LINES])
+size_t sgi_page_lines(sgi_page *page, bool evaluation, const char *column, sgi_column_kind kind,
+                      sgi_line lines[SG_PAGE_LINES])
 {
     size_t count = 0;
     for (size_t v = 0; v < page->runs->variant_count && count < SG_PAGE_LINES; v++)
-        count += sg_page_line(page, v, evaluation, column, kind, &lines[count]);
+        count += sgi_page_line(page, v, evaluation, column, kind, &lines[count]);
     return count;
 }
 
-void sg_page_legend(sg_page *page)
+void sgi_page_legend(sgi_page *page)
 {
-    sg_line lines[SG_PAGE_LINES];
+    sgi_line lines[SG_PAGE_LINES];
     size_t count = 0;
     for (size_t v = 0; v < page->runs->variant_count && count < SG_PAGE_LINES; v++)
         lines[count++] =
-            (sg_line){.label = page->runs->variants[v].label, .colour = sg_page_colour(page, v)};
-    sg_chart_legend(page->out, lines, count);
+            (sgi_line){.label = page->runs->variants[v].label, .colour = sgi_page_colour(page, v)};
+    sgi_chart_legend(page->out, lines, count);
 }
 
-void sg_page_seeds_note(sg_page *page)
+void sgi_page_seeds_note(sgi_page *page)
 {
     for (size_t v = 0; v < page->runs->variant_count; v++)
         if (page->runs->variants[v].count > 1) {
-            sg_text_format(page->out,
-                           "<p class=\"soft\">Lines are geometric means over the seeds%s, bands "
-                           "go from the lowest to the highest seed.</p>\n",
-                           page->runs->images ? " (arithmetic ones of shares)" : "");
+            sgi_text_format(page->out,
+                            "<p class=\"soft\">Lines are geometric means over the seeds%s, bands "
+                            "go from the lowest to the highest seed.</p>\n",
+                            page->runs->images ? " (arithmetic ones of shares)" : "");
             return;
         }
 }
 
-bool sg_page_has_metrics(const sg_page *page)
+bool sgi_page_has_metrics(const sgi_page *page)
 {
     for (size_t r = 0; r < page->runs->run_count; r++)
         if (page->runs->runs[r].training.rows || page->runs->runs[r].evaluation.rows)
@@ -124,18 +124,18 @@ bool sg_page_has_metrics(const sg_page *page)
     return false;
 }
 
-size_t sg_page_window_mark(const sg_page *page, sg_mark *mark)
+size_t sgi_page_window_mark(const sgi_page *page, sgi_mark *mark)
 {
     for (size_t v = 0; v < page->runs->variant_count; v++) {
-        const sg_run *run = sg_page_run(page, v);
-        const char *method = run ? sg_run_text(run, "stablegrad", "method") : "";
+        const sgi_run *run = sgi_page_run(page, v);
+        const char *method = run ? sgi_run_text(run, "stablegrad", "method") : "";
         bool sign = strcmp(method, "sign") == 0;
         if (!sign && strcmp(method, "stablegrad") != 0)
             continue;
-        double until = sg_run_number(run, "stablegrad", "until");
-        double done = sg_run_number(run, NULL, "steps_done");
+        double until = sgi_run_number(run, "stablegrad", "until");
+        double done = sgi_run_number(run, NULL, "steps_done");
         if (until > 0 && until < done) {
-            *mark = (sg_mark){until, true, sign ? "sign ends" : "StableGrad ends"};
+            *mark = (sgi_mark){until, true, sign ? "sign ends" : "StableGrad ends"};
             return 1;
         }
     }

@@ -123,12 +123,12 @@ typedef struct piece {
     void *before;
 } piece;
 
-void *sg_page_memory(sg_page *page, size_t count, size_t size)
+void *sgi_page_memory(sgi_page *page, size_t count, size_t size)
 {
     piece *p = NULL;
     size_t bytes;
     if (!__builtin_mul_overflow(count, size, &bytes) && bytes < (size_t)-1 - SG_ALIGNMENT)
-        p = sg_allocate(&page->out->allocator, bytes + SG_ALIGNMENT, 1);
+        p = sgi_allocate(&page->out->allocator, bytes + SG_ALIGNMENT, 1);
     if (!p) {
         page->out->status = SG_ERROR_MEMORY;
         return NULL;
@@ -138,86 +138,86 @@ void *sg_page_memory(sg_page *page, size_t count, size_t size)
     return (char *)p + SG_ALIGNMENT;
 }
 
-void sg_page_release(sg_page *page)
+void sgi_page_release(sgi_page *page)
 {
     while (page->scratch) {
         piece *p = page->scratch;
         page->scratch = p->before;
-        sg_release(&page->out->allocator, p);
+        sgi_release(&page->out->allocator, p);
     }
 }
 
-const sg_run *sg_page_run(const sg_page *page, size_t v)
+const sgi_run *sgi_page_run(const sgi_page *page, size_t v)
 {
-    const sg_variant *variant = &page->runs->variants[v];
+    const sgi_variant *variant = &page->runs->variants[v];
     return variant->count ? &page->runs->runs[variant->first] : NULL;
 }
 
-static void add_fact(sg_text *out, const char *text, const char *after, bool *any)
+static void add_fact(sgi_text *out, const char *text, const char *after, bool *any)
 {
     if (!text[0])
         return;
-    sg_text_add(out, *any ? " · " : "");
-    sg_text_escape(out, text);
-    sg_text_add(out, after);
+    sgi_text_add(out, *any ? " · " : "");
+    sgi_text_escape(out, text);
+    sgi_text_add(out, after);
     *any = true;
 }
 
-static void add_count(sg_text *out, double count, const char *after, bool *any)
+static void add_count(sgi_text *out, double count, const char *after, bool *any)
 {
     if (!isfinite(count))
         return;
-    sg_text_add(out, *any ? " · " : "");
-    sg_text_count(out, count);
-    sg_text_add(out, after);
+    sgi_text_add(out, *any ? " · " : "");
+    sgi_text_count(out, count);
+    sgi_text_add(out, after);
     *any = true;
 }
 
-static void add_image_facts(sg_text *out, const sg_run *run, bool *any)
+static void add_image_facts(sgi_text *out, const sgi_run *run, bool *any)
 {
-    add_count(out, sg_run_number(run, "data", "train_images"), " training images", any);
-    add_count(out, sg_run_number(run, "data", "classes"), " classes", any);
-    add_count(out, sg_run_number(run, "data", "size"), " px", any);
+    add_count(out, sgi_run_number(run, "data", "train_images"), " training images", any);
+    add_count(out, sgi_run_number(run, "data", "classes"), " classes", any);
+    add_count(out, sgi_run_number(run, "data", "size"), " px", any);
 }
 
-void sg_page_begin(sg_page *page)
+void sgi_page_begin(sgi_page *page)
 {
-    sg_text *out = page->out;
-    const sg_run *run = &page->runs->runs[0];
-    const char *title = sg_run_text(run, NULL, "title");
+    sgi_text *out = page->out;
+    const sgi_run *run = &page->runs->runs[0];
+    const char *title = sgi_run_text(run, NULL, "title");
     if (!title[0])
         title = page->runs->name;
-    sg_text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                     "img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
-                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                     "<meta name=\"color-scheme\" content=\"light dark\">\n"
-                     "<link rel=\"icon\" href=\"data:,\">\n<title>");
-    sg_text_escape(out, title);
-    sg_text_add(out, " – StableGrad</title>\n<style>");
-    sg_text_add(out, style);
-    sg_text_add(out,
-                "</style>\n</head>\n<body>\n<main>\n<header>\n<p class=\"eyebrow\">StableGrad ");
-    sg_text_add(out, page->runs->comparison ? "comparison" : "run");
-    sg_text_add(out, "</p>\n<h1>");
-    sg_text_escape(out, title);
-    sg_text_add(out, "</h1>\n<p>");
+    sgi_text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                      "img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
+                      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                      "<meta name=\"color-scheme\" content=\"light dark\">\n"
+                      "<link rel=\"icon\" href=\"data:,\">\n<title>");
+    sgi_text_escape(out, title);
+    sgi_text_add(out, " – StableGrad</title>\n<style>");
+    sgi_text_add(out, style);
+    sgi_text_add(out,
+                 "</style>\n</head>\n<body>\n<main>\n<header>\n<p class=\"eyebrow\">StableGrad ");
+    sgi_text_add(out, page->runs->comparison ? "comparison" : "run");
+    sgi_text_add(out, "</p>\n<h1>");
+    sgi_text_escape(out, title);
+    sgi_text_add(out, "</h1>\n<p>");
     bool any = false;
     /* Variants of an image task differ in their norm, which the network's description names. */
     bool model = page->runs->images && page->runs->comparison;
-    add_fact(out, sg_run_text(run, NULL, model ? "model" : "network"), "", &any);
-    add_count(out, sg_run_number(run, NULL, "parameters"), " parameters", &any);
+    add_fact(out, sgi_run_text(run, NULL, model ? "model" : "network"), "", &any);
+    add_count(out, sgi_run_number(run, NULL, "parameters"), " parameters", &any);
     if (page->runs->images)
         add_image_facts(out, run, &any);
-    add_count(out, sg_run_number(run, NULL, "points_per_step"), " points per step", &any);
-    add_fact(out, sg_run_text(run, NULL, "channels"), "", &any);
-    sg_text_add(out, "</p>\n</header>\n");
+    add_count(out, sgi_run_number(run, NULL, "points_per_step"), " points per step", &any);
+    add_fact(out, sgi_run_text(run, NULL, "channels"), "", &any);
+    sgi_text_add(out, "</p>\n</header>\n");
 }
 
-void sg_page_end(sg_page *page)
+void sgi_page_end(sgi_page *page)
 {
-    sg_text_add(page->out, "<footer>Written by StableGrad. This file is complete in itself: it "
-                           "loads nothing.</footer>\n</main>\n<div id=\"tip\"></div>\n<script>");
-    sg_text_add(page->out, script);
-    sg_text_add(page->out, "</script>\n</body>\n</html>\n");
+    sgi_text_add(page->out, "<footer>Written by StableGrad. This file is complete in itself: it "
+                            "loads nothing.</footer>\n</main>\n<div id=\"tip\"></div>\n<script>");
+    sgi_text_add(page->out, script);
+    sgi_text_add(page->out, "</script>\n</body>\n</html>\n");
 }

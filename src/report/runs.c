@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/memory.h"
+#include "files/file.h"
 
 enum {
     JSON_LIMIT = 16 << 20,
@@ -25,7 +25,7 @@ typedef struct source {
 
 static sg_status no_memory(const source *s)
 {
-    return sg_explain(SG_ERROR_MEMORY, s->message, s->message_size, "out of memory");
+    return sgi_explain(SG_ERROR_MEMORY, s->message, s->message_size, "out of memory");
 }
 
 /* Reads folder/name. A file that is not there gives SG_OK and *text NULL when it is optional. */
@@ -34,13 +34,13 @@ static sg_status read_text(const source *s, const char *folder, const char *name
 {
     *text = NULL;
     *size = 0;
-    char *path = sg_path_join(s->allocator, folder, name);
+    char *path = sgi_path_join(s->allocator, folder, name);
     if (!path)
         return no_memory(s);
     sg_status status = SG_OK;
-    if (!optional || sg_file_exists(path))
-        status = sg_file_read(path, limit, s->allocator, text, size, s->message, s->message_size);
-    sg_release(s->allocator, path);
+    if (!optional || sgi_file_exists(path))
+        status = sgi_file_read(path, limit, s->allocator, text, size, s->message, s->message_size);
+    sgi_release(s->allocator, path);
     return status;
 }
 
@@ -53,23 +53,23 @@ static sg_status read_json(const source *s, const char *folder, const char *name
         return status;
     json_error_t error;
     *out = json_loadb(text, size, 0, &error);
-    sg_release(s->allocator, text);
+    sgi_release(s->allocator, text);
     if (!*out)
-        return sg_explain(SG_ERROR_FORMAT, s->message, s->message_size, "%s/%s:%d:%d: %s", folder,
-                          name, error.line, error.column, error.text);
+        return sgi_explain(SG_ERROR_FORMAT, s->message, s->message_size, "%s/%s:%d:%d: %s", folder,
+                           name, error.line, error.column, error.text);
     if (!json_is_object(*out))
-        return sg_explain(SG_ERROR_FORMAT, s->message, s->message_size, "%s/%s: not a JSON object",
-                          folder, name);
+        return sgi_explain(SG_ERROR_FORMAT, s->message, s->message_size, "%s/%s: not a JSON object",
+                           folder, name);
     return SG_OK;
 }
 
 /* One line; SG_OK also when it is no use, which is counted. */
-static sg_status read_line(sg_run *run, const char *line, size_t length)
+static sg_status read_line(sgi_run *run, const char *line, size_t length)
 {
     json_t *object = json_loadb(line, length, 0, NULL);
     sg_status status = SG_ERROR_FORMAT;
     if (json_is_object(object))
-        status = sg_columns_add(
+        status = sgi_columns_add(
             json_object_get(object, "validation") ? &run->evaluation : &run->training, object);
     json_decref(object);
     if (status == SG_ERROR_FORMAT) {
@@ -79,7 +79,7 @@ static sg_status read_line(sg_run *run, const char *line, size_t length)
     return status;
 }
 
-static sg_status read_metrics(const source *s, const char *folder, sg_run *run)
+static sg_status read_metrics(const source *s, const char *folder, sgi_run *run)
 {
     char *text;
     size_t size;
@@ -94,52 +94,52 @@ static sg_status read_metrics(const source *s, const char *folder, sg_run *run)
             status = read_line(run, at, length);
         at += length + 1;
     }
-    sg_release(s->allocator, text);
+    sgi_release(s->allocator, text);
     return status == SG_ERROR_MEMORY ? no_memory(s) : status;
 }
 
 /* A damaged field file is a note in the report, not a failure; running out of memory is one. */
-static sg_status read_field(const source *s, const char *folder, sg_run *run)
+static sg_status read_field(const source *s, const char *folder, sgi_run *run)
 {
-    char *path = sg_path_join(s->allocator, folder, "field.npz");
+    char *path = sgi_path_join(s->allocator, folder, "field.npz");
     if (!path)
         return no_memory(s);
     char why[512] = "there is no field.npz";
     sg_status status = SG_ERROR_IO;
-    if (sg_file_exists(path))
-        status = sg_npz_read(path, FIELD_LIMIT, s->allocator, &run->field, why, sizeof why);
-    sg_release(s->allocator, path);
+    if (sgi_file_exists(path))
+        status = sgi_npz_read(path, FIELD_LIMIT, s->allocator, &run->field, why, sizeof why);
+    sgi_release(s->allocator, path);
     if (status == SG_OK)
         return SG_OK;
     if (status != SG_ERROR_MEMORY)
-        run->field_note = sg_copy_text(s->allocator, why);
+        run->field_note = sgi_copy_text(s->allocator, why);
     return run->field_note ? SG_OK : no_memory(s);
 }
 
-static void release_run(const sg_allocator *allocator, sg_run *run)
+static void release_run(const sg_allocator *allocator, sgi_run *run)
 {
-    sg_release(allocator, run->folder);
+    sgi_release(allocator, run->folder);
     json_decref(run->info);
-    sg_columns_release(&run->training);
-    sg_columns_release(&run->evaluation);
-    sg_arrays_release(&run->field);
-    sg_release(allocator, run->field_note);
-    sg_release(allocator, run->problem);
-    *run = (sg_run){0};
+    sgi_columns_release(&run->training);
+    sgi_columns_release(&run->evaluation);
+    sgi_arrays_release(&run->field);
+    sgi_release(allocator, run->field_note);
+    sgi_release(allocator, run->problem);
+    *run = (sgi_run){0};
 }
 
-static bool is_images(const sg_run *run)
+static bool is_images(const sgi_run *run)
 {
-    return strcmp(sg_run_text(run, NULL, "task"), "images") == 0;
+    return strcmp(sgi_run_text(run, NULL, "task"), "images") == 0;
 }
 
 static sg_status read_run(const source *s, const char *folder, const char *name, bool fields,
-                          sg_run *run)
+                          sgi_run *run)
 {
-    sg_columns_begin(&run->training, s->allocator);
-    sg_columns_begin(&run->evaluation, s->allocator);
+    sgi_columns_begin(&run->training, s->allocator);
+    sgi_columns_begin(&run->evaluation, s->allocator);
     run->field.allocator = *s->allocator;
-    run->folder = sg_copy_text(s->allocator, name);
+    run->folder = sgi_copy_text(s->allocator, name);
     if (!run->folder)
         return no_memory(s);
     sg_status status = read_json(s, folder, "run.json", &run->info);
@@ -159,10 +159,10 @@ static const char *text_or(const json_t *object, const char *key, const char *ot
     return text && text[0] ? text : otherwise;
 }
 
-static sg_status read_single(const source *s, const char *folder, bool fields, sg_runs *out)
+static sg_status read_single(const source *s, const char *folder, bool fields, sgi_runs *out)
 {
-    out->runs = sg_allocate(s->allocator, 1, sizeof *out->runs);
-    out->variants = sg_allocate(s->allocator, 1, sizeof *out->variants);
+    out->runs = sgi_allocate(s->allocator, 1, sizeof *out->runs);
+    out->variants = sgi_allocate(s->allocator, 1, sizeof *out->variants);
     if (!out->runs || !out->variants)
         return no_memory(s);
     out->run_count = out->variant_count = 1;
@@ -170,23 +170,23 @@ static sg_status read_single(const source *s, const char *folder, bool fields, s
     if (status != SG_OK)
         return status;
     const json_t *info = out->runs[0].info;
-    sg_variant *variant = &out->variants[0];
+    sgi_variant *variant = &out->variants[0];
     variant->count = 1;
-    variant->name = sg_copy_text(s->allocator, text_or(info, "variant", "run"));
-    variant->label = sg_copy_text(s->allocator, text_or(info, "label", "This run"));
-    out->name = sg_copy_text(s->allocator, text_or(info, "name", "run"));
+    variant->name = sgi_copy_text(s->allocator, text_or(info, "variant", "run"));
+    variant->label = sgi_copy_text(s->allocator, text_or(info, "label", "This run"));
+    out->name = sgi_copy_text(s->allocator, text_or(info, "name", "run"));
     return variant->name && variant->label && out->name ? SG_OK : no_memory(s);
 }
 
-static sg_status note_missing(const source *s, sg_runs *out, const char *name)
+static sg_status note_missing(const source *s, sgi_runs *out, const char *name)
 {
     const char *before = out->missing ? out->missing : "";
     size_t size = strlen(before) + strlen(name) + 3;
-    char *names = sg_allocate(s->allocator, size, 1);
+    char *names = sgi_allocate(s->allocator, size, 1);
     if (!names)
         return no_memory(s);
     (void)snprintf(names, size, "%s%s%s", before, before[0] ? ", " : "", name);
-    sg_release(s->allocator, out->missing);
+    sgi_release(s->allocator, out->missing);
     out->missing = names;
     return SG_OK;
 }
@@ -194,36 +194,36 @@ static sg_status note_missing(const source *s, sg_runs *out, const char *name)
 /* A run of a comparison; only a folder directly inside it is accepted. Fields are read of the first
  * run of each variant alone: the others are not drawn. */
 static sg_status read_member(const source *s, const char *folder, const char *name, bool fields,
-                             sg_runs *out, sg_variant *variant)
+                             sgi_runs *out, sgi_variant *variant)
 {
     if (!name || !name[0] || name[0] == '.' || strchr(name, '/'))
-        return sg_explain(SG_ERROR_FORMAT, s->message, s->message_size,
-                          "%s/compare.json: '%s' is not the name of a run inside it", folder,
-                          name ? name : "");
-    char *path = sg_path_join(s->allocator, folder, name);
-    char *info = path ? sg_path_join(s->allocator, path, "run.json") : NULL;
+        return sgi_explain(SG_ERROR_FORMAT, s->message, s->message_size,
+                           "%s/compare.json: '%s' is not the name of a run inside it", folder,
+                           name ? name : "");
+    char *path = sgi_path_join(s->allocator, folder, name);
+    char *info = path ? sgi_path_join(s->allocator, path, "run.json") : NULL;
     sg_status status = info ? SG_OK : no_memory(s);
-    if (status == SG_OK && !sg_file_exists(info)) {
+    if (status == SG_OK && !sgi_file_exists(info)) {
         status = note_missing(s, out, name);
     } else if (status == SG_OK) {
-        sg_run *run = &out->runs[out->run_count++];
+        sgi_run *run = &out->runs[out->run_count++];
         status = read_run(s, path, name, fields && variant->count == 0, run);
         variant->count++;
     }
-    sg_release(s->allocator, info);
-    sg_release(s->allocator, path);
+    sgi_release(s->allocator, info);
+    sgi_release(s->allocator, path);
     return status;
 }
 
 static sg_status read_variant(const source *s, const char *folder, const json_t *entry, bool fields,
-                              sg_runs *out)
+                              sgi_runs *out)
 {
-    sg_variant *variant = &out->variants[out->variant_count++];
+    sgi_variant *variant = &out->variants[out->variant_count++];
     const json_t *runs = json_object_get(entry, "runs");
     variant->first = out->run_count;
-    variant->name = sg_copy_text(s->allocator, text_or(entry, "name", "?"));
+    variant->name = sgi_copy_text(s->allocator, text_or(entry, "name", "?"));
     variant->label =
-        sg_copy_text(s->allocator, text_or(entry, "label", text_or(entry, "name", "?")));
+        sgi_copy_text(s->allocator, text_or(entry, "label", text_or(entry, "name", "?")));
     if (!variant->name || !variant->label)
         return no_memory(s);
     sg_status status = SG_OK;
@@ -234,40 +234,40 @@ static sg_status read_variant(const source *s, const char *folder, const json_t 
 }
 
 static sg_status read_comparison(const source *s, const char *folder, const json_t *list,
-                                 bool fields, sg_runs *out)
+                                 bool fields, sgi_runs *out)
 {
     const json_t *variants = json_object_get(list, "variants");
     size_t count = json_array_size(variants), runs = 0;
     for (size_t v = 0; v < count; v++)
         runs += json_array_size(json_object_get(json_array_get(variants, v), "runs"));
     if (count == 0 || count > VARIANTS_MOST || runs > RUNS_MOST)
-        return sg_explain(SG_ERROR_FORMAT, s->message, s->message_size,
-                          "%s/compare.json: lists no variants, or too many", folder);
+        return sgi_explain(SG_ERROR_FORMAT, s->message, s->message_size,
+                           "%s/compare.json: lists no variants, or too many", folder);
     out->comparison = true;
-    out->name = sg_copy_text(s->allocator, text_or(list, "name", "comparison"));
-    out->variants = sg_allocate(s->allocator, count, sizeof *out->variants);
-    out->runs = sg_allocate(s->allocator, runs, sizeof *out->runs);
+    out->name = sgi_copy_text(s->allocator, text_or(list, "name", "comparison"));
+    out->variants = sgi_allocate(s->allocator, count, sizeof *out->variants);
+    out->runs = sgi_allocate(s->allocator, runs, sizeof *out->runs);
     if (!out->name || !out->variants || !out->runs)
         return no_memory(s);
     sg_status status = SG_OK;
     for (size_t v = 0; v < count && status == SG_OK; v++)
         status = read_variant(s, folder, json_array_get(variants, v), fields, out);
     if (status == SG_OK && out->run_count == 0)
-        status = sg_explain(SG_ERROR_IO, s->message, s->message_size,
-                            "%s: none of the runs in compare.json is there", folder);
+        status = sgi_explain(SG_ERROR_IO, s->message, s->message_size,
+                             "%s: none of the runs in compare.json is there", folder);
     return status;
 }
 
-sg_status sg_runs_read(sg_runs *out, const char *folder, bool fields, const sg_allocator *allocator,
-                       char *message, size_t message_size)
+sg_status sgi_runs_read(sgi_runs *out, const char *folder, bool fields,
+                        const sg_allocator *allocator, char *message, size_t message_size)
 {
-    *out = (sg_runs){.allocator = sg_allocator_or_heap(allocator)};
+    *out = (sgi_runs){.allocator = sgi_allocator_or_heap(allocator)};
     source s = {&out->allocator, message, message_size};
-    char *path = sg_path_join(&out->allocator, folder, "compare.json");
+    char *path = sgi_path_join(&out->allocator, folder, "compare.json");
     if (!path)
         return no_memory(&s);
-    bool comparison = sg_file_exists(path);
-    sg_release(&out->allocator, path);
+    bool comparison = sgi_file_exists(path);
+    sgi_release(&out->allocator, path);
     sg_status status;
     if (comparison) {
         json_t *list = NULL;
@@ -281,44 +281,44 @@ sg_status sg_runs_read(sg_runs *out, const char *folder, bool fields, const sg_a
     if (status == SG_OK)
         out->images = is_images(&out->runs[0]);
     else
-        sg_runs_release(out);
+        sgi_runs_release(out);
     return status;
 }
 
-void sg_runs_release(sg_runs *runs)
+void sgi_runs_release(sgi_runs *runs)
 {
     for (size_t r = 0; r < runs->run_count; r++)
         release_run(&runs->allocator, &runs->runs[r]);
     for (size_t v = 0; v < runs->variant_count; v++) {
-        sg_release(&runs->allocator, runs->variants[v].name);
-        sg_release(&runs->allocator, runs->variants[v].label);
+        sgi_release(&runs->allocator, runs->variants[v].name);
+        sgi_release(&runs->allocator, runs->variants[v].label);
     }
-    sg_release(&runs->allocator, runs->runs);
-    sg_release(&runs->allocator, runs->variants);
-    sg_release(&runs->allocator, runs->name);
-    sg_release(&runs->allocator, runs->missing);
-    *runs = (sg_runs){.allocator = runs->allocator};
+    sgi_release(&runs->allocator, runs->runs);
+    sgi_release(&runs->allocator, runs->variants);
+    sgi_release(&runs->allocator, runs->name);
+    sgi_release(&runs->allocator, runs->missing);
+    *runs = (sgi_runs){.allocator = runs->allocator};
 }
 
-static const json_t *member(const sg_run *run, const char *group, const char *key)
+static const json_t *member(const sgi_run *run, const char *group, const char *key)
 {
     const json_t *object = group ? json_object_get(run->info, group) : run->info;
     return json_object_get(object, key);
 }
 
-const char *sg_run_text(const sg_run *run, const char *group, const char *key)
+const char *sgi_run_text(const sgi_run *run, const char *group, const char *key)
 {
     const char *text = json_string_value(member(run, group, key));
     return text ? text : "";
 }
 
-double sg_run_number(const sg_run *run, const char *group, const char *key)
+double sgi_run_number(const sgi_run *run, const char *group, const char *key)
 {
     const json_t *value = member(run, group, key);
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-const char *sg_run_item(const sg_run *run, const char *key, size_t i)
+const char *sgi_run_item(const sgi_run *run, const char *key, size_t i)
 {
     const json_t *item = json_array_get(member(run, NULL, key), i);
     return json_string_value(json_is_object(item) ? json_object_get(item, "name") : item);

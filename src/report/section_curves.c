@@ -7,76 +7,76 @@
 enum { HALF_WIDTH = 468, HALF_HEIGHT = 260, THIRD_WIDTH = 310, THIRD_HEIGHT = 210 };
 
 /* A chart of one column of every variant; nothing when no run has it. */
-static bool column_chart(sg_page *page, const char *title, const char *label, bool evaluation,
+static bool column_chart(sgi_page *page, const char *title, const char *label, bool evaluation,
                          const char *column, bool large)
 {
-    sg_line lines[SG_PAGE_LINES];
-    size_t count = sg_page_lines(page, evaluation, column, SG_COLUMN_LOSS, lines);
+    sgi_line lines[SG_PAGE_LINES];
+    size_t count = sgi_page_lines(page, evaluation, column, SG_COLUMN_LOSS, lines);
     if (count == 0)
         return false;
-    sg_mark mark;
-    sg_chart chart = {.title = title,
-                      .x_label = "step",
-                      .y_label = label,
-                      .log_y = true,
-                      .width = large ? HALF_WIDTH : THIRD_WIDTH,
-                      .height = large ? HALF_HEIGHT : THIRD_HEIGHT,
-                      .lines = lines,
-                      .line_count = count,
-                      .marks = &mark,
-                      .mark_count = large ? sg_page_window_mark(page, &mark) : 0};
-    sg_chart_draw(page->out, &chart);
+    sgi_mark mark;
+    sgi_chart chart = {.title = title,
+                       .x_label = "step",
+                       .y_label = label,
+                       .log_y = true,
+                       .width = large ? HALF_WIDTH : THIRD_WIDTH,
+                       .height = large ? HALF_HEIGHT : THIRD_HEIGHT,
+                       .lines = lines,
+                       .line_count = count,
+                       .marks = &mark,
+                       .mark_count = large ? sgi_page_window_mark(page, &mark) : 0};
+    sgi_chart_draw(page->out, &chart);
     return true;
 }
 
 /* The name of loss term i, or NULL: from run.json, where all variants agree. */
-static const char *term_name(const sg_page *page, size_t i)
+static const char *term_name(const sgi_page *page, size_t i)
 {
-    return sg_run_item(&page->runs->runs[0], "terms", i);
+    return sgi_run_item(&page->runs->runs[0], "terms", i);
 }
 
-static void compare_terms(sg_page *page)
+static void compare_terms(sgi_page *page)
 {
     char column[300];
     bool any = false;
     for (size_t i = 0; i < SG_PAGE_LINES && term_name(page, i); i++) {
-        sg_line lines[SG_PAGE_LINES];
+        sgi_line lines[SG_PAGE_LINES];
         (void)snprintf(column, sizeof column, "terms/%s", term_name(page, i));
-        if (sg_page_lines(page, false, column, SG_COLUMN_LOSS, lines) == 0)
+        if (sgi_page_lines(page, false, column, SG_COLUMN_LOSS, lines) == 0)
             continue;
         if (!any)
-            sg_text_add(page->out, "<h3>Loss by term</h3>\n<div class=\"three\">\n");
+            sgi_text_add(page->out, "<h3>Loss by term</h3>\n<div class=\"three\">\n");
         any = true;
         column_chart(page, term_name(page, i), "mean square", false, column, false);
     }
     if (any)
-        sg_text_add(page->out, "</div>\n");
+        sgi_text_add(page->out, "</div>\n");
 }
 
-static void compare(sg_page *page)
+static void compare(sgi_page *page)
 {
-    sg_page_legend(page);
-    sg_text_add(page->out, "<div class=\"two\">\n");
+    sgi_page_legend(page);
+    sgi_text_add(page->out, "<div class=\"two\">\n");
     column_chart(page, "Validation loss", "loss", true, "validation/loss", true);
     column_chart(page, "Relative L2 error against the reference", "relative L2 error", true,
                  "error/all/relative_l2", true);
     column_chart(page, "Training loss", "loss", false, "loss", true);
     column_chart(page, "Largest error against the reference", "largest error", true,
                  "error/all/max", true);
-    sg_text_add(page->out, "</div>\n");
+    sgi_text_add(page->out, "</div>\n");
     compare_terms(page);
 }
 
 /* One run: its loss and terms in one chart, each with a colour of its own. */
-static void own_terms(sg_page *page)
+static void own_terms(sgi_page *page)
 {
-    sg_line lines[SG_PAGE_LINES];
-    sg_mark mark;
+    sgi_line lines[SG_PAGE_LINES];
+    sgi_mark mark;
     char column[300];
     size_t count = 0;
     for (size_t i = 0; count + 1 < SG_PAGE_LINES && term_name(page, i); i++) {
         (void)snprintf(column, sizeof column, "terms/%s", term_name(page, i));
-        if (!sg_page_line(page, 0, false, column, SG_COLUMN_LOSS, &lines[count]))
+        if (!sgi_page_line(page, 0, false, column, SG_COLUMN_LOSS, &lines[count]))
             continue;
         lines[count].label = term_name(page, i);
         /* Blue stays with the run's own curves elsewhere. */
@@ -84,47 +84,47 @@ static void own_terms(sg_page *page)
         lines[count].dashed = count >= SG_SERIES_COLOURS;
         count++;
     }
-    if (sg_page_line(page, 0, false, "loss", SG_COLUMN_LOSS, &lines[count])) {
+    if (sgi_page_line(page, 0, false, "loss", SG_COLUMN_LOSS, &lines[count])) {
         lines[count].label = "loss (weighted sum)";
         lines[count].colour = SG_COLOUR_INK;
         count++;
     }
-    sg_chart chart = {.title = "Training loss by term",
-                      .x_label = "step",
-                      .y_label = "mean square",
-                      .log_y = true,
-                      .width = 2 * HALF_WIDTH,
-                      .height = 320,
-                      .lines = lines,
-                      .line_count = count,
-                      .marks = &mark,
-                      .mark_count = sg_page_window_mark(page, &mark)};
-    sg_chart_legend(page->out, lines, count);
-    sg_chart_draw(page->out, &chart);
+    sgi_chart chart = {.title = "Training loss by term",
+                       .x_label = "step",
+                       .y_label = "mean square",
+                       .log_y = true,
+                       .width = 2 * HALF_WIDTH,
+                       .height = 320,
+                       .lines = lines,
+                       .line_count = count,
+                       .marks = &mark,
+                       .mark_count = sgi_page_window_mark(page, &mark)};
+    sgi_chart_legend(page->out, lines, count);
+    sgi_chart_draw(page->out, &chart);
 }
 
-static void own_curves(sg_page *page)
+static void own_curves(sgi_page *page)
 {
     own_terms(page);
-    sg_text_add(page->out, "<div class=\"two\">\n");
+    sgi_text_add(page->out, "<div class=\"two\">\n");
     column_chart(page, "Validation loss", "loss", true, "validation/loss", true);
     column_chart(page, "Relative L2 error against the reference", "relative L2 error", true,
                  "error/all/relative_l2", true);
-    sg_text_add(page->out, "</div>\n");
+    sgi_text_add(page->out, "</div>\n");
 }
 
-void sg_page_curves(sg_page *page)
+void sgi_page_curves(sgi_page *page)
 {
-    sg_text_add(page->out, "<section id=\"curves\">\n<h2>");
-    sg_text_add(page->out,
-                page->runs->comparison ? "Against the baseline" : "How the training went");
-    sg_text_add(page->out, "</h2>\n");
-    if (!sg_page_has_metrics(page))
-        sg_text_add(page->out, "<p class=\"none\">No metrics were recorded.</p>\n");
+    sgi_text_add(page->out, "<section id=\"curves\">\n<h2>");
+    sgi_text_add(page->out,
+                 page->runs->comparison ? "Against the baseline" : "How the training went");
+    sgi_text_add(page->out, "</h2>\n");
+    if (!sgi_page_has_metrics(page))
+        sgi_text_add(page->out, "<p class=\"none\">No metrics were recorded.</p>\n");
     else if (page->runs->comparison)
         compare(page);
     else
         own_curves(page);
-    sg_page_seeds_note(page);
-    sg_text_add(page->out, "</section>\n");
+    sgi_page_seeds_note(page);
+    sgi_text_add(page->out, "</section>\n");
 }

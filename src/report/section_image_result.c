@@ -6,302 +6,302 @@
 #include "report/image_run.h"
 #include "report/page.h"
 
-static bool all_at_chance(const sg_report_variant *v)
+static bool all_at_chance(const sgi_report_variant *v)
 {
     return v->runs > 0 && v->at_chance == v->runs;
 }
 
 /* "(top-5 70.1%, loss 2.31)" */
-static void add_details(sg_text *out, const sg_report_variant *v)
+static void add_details(sgi_text *out, const sgi_report_variant *v)
 {
-    sg_text_add(out, " (top-5 ");
-    sg_text_percent(out, v->top5.mean);
-    sg_text_add(out, ", loss ");
-    sg_text_number(out, v->validation.mean);
-    sg_text_add(out, ")");
+    sgi_text_add(out, " (top-5 ");
+    sgi_text_percent(out, v->top5.mean);
+    sgi_text_add(out, ", loss ");
+    sgi_text_number(out, v->validation.mean);
+    sgi_text_add(out, ")");
 }
 
-static bool best_differs(const sg_report_variant *v)
+static bool best_differs(const sgi_report_variant *v)
 {
     return v->best_top1.count && v->best_top1.mean >= v->top1.mean + 0.0005;
 }
 
-static void add_best(sg_text *out, const sg_report_variant *v)
+static void add_best(sgi_text *out, const sgi_report_variant *v)
 {
     if (!best_differs(v) || all_at_chance(v))
         return;
-    sg_text_add(out, " Its best was ");
-    sg_text_percent(out, v->best_top1.mean);
-    sg_text_add(out, " at step ");
-    sg_text_count(out, v->best_step.mean);
-    sg_text_add(out, ".");
+    sgi_text_add(out, " Its best was ");
+    sgi_text_percent(out, v->best_top1.mean);
+    sgi_text_add(out, " at step ");
+    sgi_text_count(out, v->best_step.mean);
+    sgi_text_add(out, ".");
 }
 
 /* How far from the baseline in points of a percent, and when it reached the baseline's end. */
-static void compare_with(sg_text *out, const sg_report_variant *v, const sg_report_variant *base)
+static void compare_with(sgi_text *out, const sgi_report_variant *v, const sgi_report_variant *base)
 {
     double points = 100 * (v->top1.mean - base->top1.mean);
     if (!isfinite(points) || all_at_chance(base) || all_at_chance(v))
         return;
     if (fabs(points) < 0.05)
-        sg_text_add(out, " That is the same as ");
+        sgi_text_add(out, " That is the same as ");
     else
-        sg_text_format(out, " That is %.1f points %s ", fabs(points),
-                       points > 0 ? "above" : "below");
-    sg_text_escape(out, base->label);
+        sgi_text_format(out, " That is %.1f points %s ", fabs(points),
+                        points > 0 ? "above" : "below");
+    sgi_text_escape(out, base->label);
     if (v->reached.count) {
-        sg_text_add(out, ", whose final top-1 it reaches at step ");
-        sg_text_count(out, v->reached.mean);
+        sgi_text_add(out, ", whose final top-1 it reaches at step ");
+        sgi_text_count(out, v->reached.mean);
         if (v->reached.count < v->runs)
-            sg_text_format(out, " (%zu of %zu seeds)", v->reached.count, v->runs);
+            sgi_text_format(out, " (%zu of %zu seeds)", v->reached.count, v->runs);
     }
-    sg_text_add(out, ".");
+    sgi_text_add(out, ".");
 }
 
-static void describe_variant(sg_text *out, const sg_report_variant *v,
-                             const sg_report_variant *base)
+static void describe_variant(sgi_text *out, const sgi_report_variant *v,
+                             const sgi_report_variant *base)
 {
-    sg_text_add(out, "<p class=\"lead\"><strong>");
-    sg_text_escape(out, v->label);
+    sgi_text_add(out, "<p class=\"lead\"><strong>");
+    sgi_text_escape(out, v->label);
     if (!v->top1.count) {
-        sg_text_add(out, " has not been evaluated.</strong></p>\n");
+        sgi_text_add(out, " has not been evaluated.</strong></p>\n");
         return;
     }
-    sg_text_add(out, " ends at ");
-    sg_text_percent(out, v->top1.mean);
-    sg_text_add(out, all_at_chance(v) ? " top-1: chance" : " top-1");
-    sg_text_add(out, "</strong>");
+    sgi_text_add(out, " ends at ");
+    sgi_text_percent(out, v->top1.mean);
+    sgi_text_add(out, all_at_chance(v) ? " top-1: chance" : " top-1");
+    sgi_text_add(out, "</strong>");
     add_details(out, v);
-    sg_text_add(out, ".");
+    sgi_text_add(out, ".");
     add_best(out, v);
     if (v != base)
         compare_with(out, v, base);
-    sg_text_add(out, "</p>\n");
+    sgi_text_add(out, "</p>\n");
 }
 
-static void describe_run(sg_text *out, const sg_report_variant *v)
+static void describe_run(sgi_text *out, const sgi_report_variant *v)
 {
-    sg_text_add(out, "<p class=\"lead\"><strong>After ");
+    sgi_text_add(out, "<p class=\"lead\"><strong>After ");
     if (v->epochs.count && isfinite(v->epochs.mean))
-        sg_text_format(out, "%.3g epochs (", v->epochs.mean);
-    sg_text_count(out, v->steps.mean);
-    sg_text_add(out, v->epochs.count ? " steps) in " : " steps in ");
-    sg_text_duration(out, v->seconds.mean);
+        sgi_text_format(out, "%.3g epochs (", v->epochs.mean);
+    sgi_text_count(out, v->steps.mean);
+    sgi_text_add(out, v->epochs.count ? " steps) in " : " steps in ");
+    sgi_text_duration(out, v->seconds.mean);
     if (!v->top1.count) {
-        sg_text_add(out, " the run has not been evaluated.</strong></p>\n");
+        sgi_text_add(out, " the run has not been evaluated.</strong></p>\n");
         return;
     }
-    sg_text_add(out, ", ");
-    sg_text_percent(out, v->top1.mean);
-    sg_text_add(out, " of the test images get the right class");
-    sg_text_add(out, all_at_chance(v) ? ": chance.</strong>" : ".</strong>");
+    sgi_text_add(out, ", ");
+    sgi_text_percent(out, v->top1.mean);
+    sgi_text_add(out, " of the test images get the right class");
+    sgi_text_add(out, all_at_chance(v) ? ": chance.</strong>" : ".</strong>");
     if (v->top5.count) {
-        sg_text_add(out, " The right class is among the first five for ");
-        sg_text_percent(out, v->top5.mean);
-        sg_text_add(out, ".");
+        sgi_text_add(out, " The right class is among the first five for ");
+        sgi_text_percent(out, v->top5.mean);
+        sgi_text_add(out, ".");
     }
     add_best(out, v);
-    sg_text_add(out, "</p>\n");
+    sgi_text_add(out, "</p>\n");
 }
 
 /* ---- What happened ------------------------------------------------------------------------- */
 
-static void tell_layer(sg_text *out, const sg_event *event, const char *before)
+static void tell_layer(sgi_text *out, const sgi_event *event, const char *before)
 {
     if (!event->layer[0])
         return;
-    sg_text_add(out, before);
-    sg_text_add(out, "<code>");
-    sg_text_escape(out, event->layer);
-    sg_text_add(out, "</code>");
+    sgi_text_add(out, before);
+    sgi_text_add(out, "<code>");
+    sgi_text_escape(out, event->layer);
+    sgi_text_add(out, "</code>");
     if (isfinite(event->value)) {
-        sg_text_add(out, " (std ");
-        sg_text_number(out, event->value);
-        sg_text_add(out, ")");
+        sgi_text_add(out, " (std ");
+        sgi_text_number(out, event->value);
+        sgi_text_add(out, ")");
     }
 }
 
 /* One sentence for an event; kinds that are not known here are told in their own words. */
-static void tell_event(sg_text *out, const sg_run *run, const sg_event *event)
+static void tell_event(sgi_text *out, const sgi_run *run, const sgi_event *event)
 {
-    double classes = sg_run_number(run, "data", "classes");
+    double classes = sgi_run_number(run, "data", "classes");
     if (strcmp(event->kind, "exploded") == 0) {
-        sg_text_add(out, "the training loss exploded");
+        sgi_text_add(out, "the training loss exploded");
         tell_layer(out, event, ", with the largest activations in ");
     } else if (strcmp(event->kind, "not_finite") == 0 && event->layer[0]) {
         bool backward = strcmp(event->pass, "backward") == 0;
         tell_layer(out, event, "");
-        sg_text_add(out, backward ? " was the first layer whose gradient was not finite"
-                                  : " was the first layer whose output was not finite");
+        sgi_text_add(out, backward ? " was the first layer whose gradient was not finite"
+                                   : " was the first layer whose output was not finite");
     } else if (strcmp(event->kind, "not_finite") == 0) {
-        sg_text_add(out, "the loss or a gradient was not finite");
+        sgi_text_add(out, "the loss or a gradient was not finite");
     } else if (strcmp(event->kind, "constant") == 0) {
-        sg_text_add(out, "every test image got the same class");
+        sgi_text_add(out, "every test image got the same class");
         if (isfinite(event->class_index))
-            sg_text_format(out, " (number %.0f)", event->class_index);
+            sgi_text_format(out, " (number %.0f)", event->class_index);
         if (event->layer[0]) {
-            sg_text_add(out, "; from <code>");
-            sg_text_escape(out, event->layer);
-            sg_text_add(out, "</code> on the outputs did not depend on the image");
+            sgi_text_add(out, "; from <code>");
+            sgi_text_escape(out, event->layer);
+            sgi_text_add(out, "</code> on the outputs did not depend on the image");
         }
     } else if (strcmp(event->kind, "recovered") == 0) {
-        sg_text_add(out, "it recovered");
+        sgi_text_add(out, "it recovered");
         if (classes > 1)
-            sg_text_format(out, ": the loss came back below that of guessing, %.2f", log(classes));
+            sgi_text_format(out, ": the loss came back below that of guessing, %.2f", log(classes));
     } else {
-        sg_text_escape(out, event->text[0] ? event->text : event->kind);
+        sgi_text_escape(out, event->text[0] ? event->text : event->kind);
     }
 }
 
-static bool tell_events(sg_text *out, const sg_run *run)
+static bool tell_events(sgi_text *out, const sgi_run *run)
 {
     bool any = false;
-    for (size_t i = 0; i < sg_image_events(run); i++) {
-        sg_event event;
-        if (!sg_image_event(run, i, &event))
+    for (size_t i = 0; i < sgi_image_run_events(run); i++) {
+        sgi_event event;
+        if (!sgi_image_run_event(run, i, &event))
             continue;
-        sg_text_add(out, any ? "<br>" : "");
-        sg_text_add(out, "Step ");
-        sg_text_count(out, event.step);
-        sg_text_add(out, ": ");
+        sgi_text_add(out, any ? "<br>" : "");
+        sgi_text_add(out, "Step ");
+        sgi_text_count(out, event.step);
+        sgi_text_add(out, ": ");
         tell_event(out, run, &event);
-        sg_text_add(out, ".");
+        sgi_text_add(out, ".");
         any = true;
     }
     return any;
 }
 
 /* What happened to the runs of a variant and how they ended, where there is something to tell. */
-static void tell(sg_page *page, size_t v)
+static void tell(sgi_page *page, size_t v)
 {
-    const sg_variant *variant = &page->runs->variants[v];
-    sg_text *out = page->out;
+    const sgi_variant *variant = &page->runs->variants[v];
+    sgi_text *out = page->out;
     for (size_t i = 0; i < variant->count; i++) {
-        const sg_run *run = &page->runs->runs[variant->first + i];
+        const sgi_run *run = &page->runs->runs[variant->first + i];
         size_t before = out->size;
-        bool completed = strcmp(sg_run_text(run, NULL, "status"), "complete") == 0;
-        sg_text_format(out, "<p class=\"%s\">",
-                       completed && isnan(sg_image_collapsed(run)) ? "told" : "bad");
+        bool completed = strcmp(sgi_run_text(run, NULL, "status"), "complete") == 0;
+        sgi_text_format(out, "<p class=\"%s\">",
+                        completed && isnan(sgi_image_collapsed(run)) ? "told" : "bad");
         if (variant->count > 1) {
-            sg_text_add(out, "<code>");
-            sg_text_escape(out, run->folder);
-            sg_text_add(out, "</code><br>");
+            sgi_text_add(out, "<code>");
+            sgi_text_escape(out, run->folder);
+            sgi_text_add(out, "</code><br>");
         }
         bool events = tell_events(out, run);
         size_t ending = out->size;
-        sg_text_add(out, events ? "<br>The run " : "The run ");
-        bool ended = sg_page_ending(out, run);
+        sgi_text_add(out, events ? "<br>The run " : "The run ");
+        bool ended = sgi_page_ending(out, run);
         if (!ended)
-            sg_text_cut(out, ending);
+            sgi_text_cut(out, ending);
         if (events || ended)
-            sg_text_add(out, "</p>\n");
+            sgi_text_add(out, "</p>\n");
         else
-            sg_text_cut(out, before);
+            sgi_text_cut(out, before);
     }
 }
 
 /* ---- Key numbers --------------------------------------------------------------------------- */
 
-static void begin_key(sg_text *out, const char *name)
+static void begin_key(sgi_text *out, const char *name)
 {
-    sg_text_add(out, "<div><dt>");
-    sg_text_escape(out, name);
-    sg_text_add(out, "</dt><dd>");
+    sgi_text_add(out, "<div><dt>");
+    sgi_text_escape(out, name);
+    sgi_text_add(out, "</dt><dd>");
 }
 
-static void end_key(sg_text *out)
+static void end_key(sgi_text *out)
 {
-    sg_text_add(out, "</dd></div>");
+    sgi_text_add(out, "</dd></div>");
 }
 
 /* Top-1, and below it whether that is chance, else the best when it was another. */
-static void key_top1(sg_text *out, const char *name, const sg_report_variant *v)
+static void key_top1(sgi_text *out, const char *name, const sgi_report_variant *v)
 {
     begin_key(out, name);
-    sg_text_percent(out, v->top1.mean);
-    sg_text_add(out, "<small>");
+    sgi_text_percent(out, v->top1.mean);
+    sgi_text_add(out, "<small>");
     if (!v->top1.count) {
-        sg_text_add(out, "not evaluated");
+        sgi_text_add(out, "not evaluated");
     } else if (all_at_chance(v)) {
-        sg_text_add(out, "chance");
+        sgi_text_add(out, "chance");
     } else {
-        sg_text_add(out, best_differs(v) ? "top-1, best " : "top-1");
+        sgi_text_add(out, best_differs(v) ? "top-1, best " : "top-1");
         if (best_differs(v))
-            sg_text_percent(out, v->best_top1.mean);
+            sgi_text_percent(out, v->best_top1.mean);
     }
-    sg_text_add(out, "</small>");
+    sgi_text_add(out, "</small>");
     end_key(out);
 }
 
-static void key_pace(sg_text *out, const sg_report_variant *v)
+static void key_pace(sgi_text *out, const sgi_report_variant *v)
 {
     begin_key(out, "time");
-    sg_text_duration(out, v->seconds.mean);
+    sgi_text_duration(out, v->seconds.mean);
     if (v->images_per_second.count)
-        sg_text_format(out, "<small>%.3g images a second</small>", v->images_per_second.mean);
+        sgi_text_format(out, "<small>%.3g images a second</small>", v->images_per_second.mean);
     end_key(out);
     if (v->memory.count) {
         begin_key(out, "memory");
-        sg_text_memory(out, v->memory.mean);
+        sgi_text_memory(out, v->memory.mean);
         end_key(out);
     }
 }
 
-static void run_keys(sg_text *out, const sg_report_variant *v)
+static void run_keys(sgi_text *out, const sgi_report_variant *v)
 {
     key_top1(out, "test top-1", v);
     if (v->top5.count) {
         begin_key(out, "test top-5");
-        sg_text_percent(out, v->top5.mean);
+        sgi_text_percent(out, v->top5.mean);
         end_key(out);
     }
     if (v->validation.count) {
         begin_key(out, "test loss");
-        sg_text_number(out, v->validation.mean);
+        sgi_text_number(out, v->validation.mean);
         end_key(out);
     }
     if (v->epochs.count) {
         begin_key(out, "epochs");
-        sg_text_format(out, "%.3g<small>", v->epochs.mean);
-        sg_text_count(out, v->steps.mean);
-        sg_text_add(out, " steps</small>");
+        sgi_text_format(out, "%.3g<small>", v->epochs.mean);
+        sgi_text_count(out, v->steps.mean);
+        sgi_text_add(out, " steps</small>");
         end_key(out);
     }
     key_pace(out, v);
 }
 
-static void explain_chance(sg_page *page)
+static void explain_chance(sgi_page *page)
 {
     double chance = page->summary->chance;
     if (!isfinite(chance))
         return;
-    sg_text_add(page->out,
-                "<p class=\"soft\">Top-1: the share of test images whose highest score is "
-                "their class. Guessing among ");
-    sg_text_count(page->out, 1 / chance);
-    sg_text_add(page->out, " classes is right for ");
-    sg_text_percent(page->out, chance);
-    sg_text_add(page->out, ": chance.</p>\n");
+    sgi_text_add(page->out,
+                 "<p class=\"soft\">Top-1: the share of test images whose highest score is "
+                 "their class. Guessing among ");
+    sgi_text_count(page->out, 1 / chance);
+    sgi_text_add(page->out, " classes is right for ");
+    sgi_text_percent(page->out, chance);
+    sgi_text_add(page->out, ": chance.</p>\n");
 }
 
-static void key_numbers(sg_page *page)
+static void key_numbers(sgi_page *page)
 {
-    const sg_report_summary *s = page->summary;
-    sg_text_add(page->out, "<dl class=\"keys\">");
+    const sgi_report_summary *s = page->summary;
+    sgi_text_add(page->out, "<dl class=\"keys\">");
     for (size_t v = 0; v < s->count; v++) {
         if (page->runs->comparison)
             key_top1(page->out, s->variants[v].label, &s->variants[v]);
         else
             run_keys(page->out, &s->variants[v]);
     }
-    sg_text_add(page->out, "</dl>\n");
+    sgi_text_add(page->out, "</dl>\n");
 }
 
-void sg_page_image_result(sg_page *page)
+void sgi_page_image_result(sgi_page *page)
 {
-    const sg_report_summary *s = page->summary;
+    const sgi_report_summary *s = page->summary;
     bool comparison = page->runs->comparison;
-    sg_text_add(page->out, "<section id=\"result\">\n");
+    sgi_text_add(page->out, "<section id=\"result\">\n");
     if (comparison)
         key_numbers(page);
     for (size_t v = 0; v < s->count; v++) {
@@ -311,9 +311,9 @@ void sg_page_image_result(sg_page *page)
             describe_run(page->out, &s->variants[v]);
         tell(page, v);
     }
-    sg_page_gaps(page);
+    sgi_page_gaps(page);
     if (!comparison)
         key_numbers(page);
     explain_chance(page);
-    sg_text_add(page->out, "</section>\n");
+    sgi_text_add(page->out, "</section>\n");
 }

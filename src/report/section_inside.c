@@ -10,174 +10,174 @@ enum { PANELS_MOST = 12, MARKS_MOST = 6, WIDTH = 468, HEIGHT = 250 };
 
 typedef struct panel {
     const char *title;
-    const sg_run *run;
-    sg_layers layers;
-    sg_line lines[SG_LAYERS_ALL], profiles[SG_LAYERS_PROFILES];
+    const sgi_run *run;
+    sgi_layers layers;
+    sgi_line lines[SG_LAYERS_ALL], profiles[SG_LAYERS_PROFILES];
     size_t line_count, profile_count;
-    sg_mark marks[MARKS_MOST];
+    sgi_mark marks[MARKS_MOST];
     size_t mark_count;
 } panel;
 
 /* A run's events as vertical marks. */
-static size_t event_marks(const sg_run *run, sg_mark marks[MARKS_MOST])
+static size_t event_marks(const sgi_run *run, sgi_mark marks[MARKS_MOST])
 {
     static const char *const known[][2] = {{"exploded", "exploded"},
                                            {"not_finite", "not finite"},
                                            {"constant", "one class for all"},
                                            {"recovered", "recovered"}};
     size_t count = 0;
-    for (size_t i = 0; i < sg_image_events(run) && count < MARKS_MOST; i++) {
-        sg_event event;
-        if (!sg_image_event(run, i, &event))
+    for (size_t i = 0; i < sgi_image_run_events(run) && count < MARKS_MOST; i++) {
+        sgi_event event;
+        if (!sgi_image_run_event(run, i, &event))
             continue;
         for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
             if (strcmp(event.kind, known[k][0]) == 0)
-                marks[count++] = (sg_mark){event.step, true, known[k][1]};
+                marks[count++] = (sgi_mark){event.step, true, known[k][1]};
     }
     return count;
 }
 
-static size_t make_panels(sg_page *page, panel *panels)
+static size_t make_panels(sgi_page *page, panel *panels)
 {
     size_t count = 0;
     for (size_t v = 0; v < page->runs->variant_count && count < PANELS_MOST; v++) {
         panel *p = &panels[count];
-        p->run = sg_page_run(page, v);
-        if (!p->run || !sg_layers_find(page, p->run, "activations", "std", &p->layers))
+        p->run = sgi_page_run(page, v);
+        if (!p->run || !sgi_layers_find(page, p->run, "activations", "std", &p->layers))
             continue;
         p->title = page->runs->comparison ? page->runs->variants[v].label : NULL;
-        p->line_count = sg_layers_lines(&p->layers, p->lines);
-        p->profile_count = sg_layers_profiles(page, &p->layers, p->profiles);
+        p->line_count = sgi_layers_lines(&p->layers, p->lines);
+        p->profile_count = sgi_layers_profiles(page, &p->layers, p->profiles);
         p->mark_count = event_marks(p->run, p->marks);
         count++;
     }
     return count;
 }
 
-static void draw_over_steps(sg_page *page, const panel *panels, size_t count)
+static void draw_over_steps(sgi_page *page, const panel *panels, size_t count)
 {
-    sg_step_span span = {0, 0};
-    sg_axis x, y;
+    sgi_step_span span = {0, 0};
+    sgi_axis x, y;
     for (size_t p = 0; p < count; p++)
-        sg_layers_span(&span, &panels[p].layers);
-    sg_layers_steps(&x, &span);
-    sg_axis_clear(&y, true);
+        sgi_layers_span(&span, &panels[p].layers);
+    sgi_layers_steps(&x, &span);
+    sgi_axis_clear(&y, true);
     for (size_t p = 0; p < count; p++) {
-        sg_layers_range(&x, &y, panels[p].lines, panels[p].line_count);
+        sgi_layers_range(&x, &y, panels[p].lines, panels[p].line_count);
         for (size_t m = 0; m < panels[p].mark_count; m++)
-            sg_axis_include(&x, panels[p].marks[m].at);
+            sgi_axis_include(&x, panels[p].marks[m].at);
     }
-    sg_axis_settle(&x, 0.015);
-    sg_axis_settle(&y, 0.06);
+    sgi_axis_settle(&x, 0.015);
+    sgi_axis_settle(&y, 0.06);
     for (size_t p = 0; p < count; p++) {
-        sg_chart chart = {.title = panels[p].title ? panels[p].title : "Over the steps",
-                          .x_label = "step",
-                          .y_label = "std of the activations",
-                          .log_x = x.log,
-                          .log_y = true,
-                          .width = WIDTH,
-                          .height = HEIGHT,
-                          .x_low = x.low,
-                          .x_high = x.high,
-                          .y_low = y.low,
-                          .y_high = y.high,
-                          .points = SG_LAYERS_POINTS,
-                          .lines = panels[p].lines,
-                          .line_count = panels[p].line_count,
-                          .marks = panels[p].marks,
-                          .mark_count = panels[p].mark_count};
-        sg_chart_draw(page->out, &chart);
+        sgi_chart chart = {.title = panels[p].title ? panels[p].title : "Over the steps",
+                           .x_label = "step",
+                           .y_label = "std of the activations",
+                           .log_x = x.log,
+                           .log_y = true,
+                           .width = WIDTH,
+                           .height = HEIGHT,
+                           .x_low = x.low,
+                           .x_high = x.high,
+                           .y_low = y.low,
+                           .y_high = y.high,
+                           .points = SG_LAYERS_POINTS,
+                           .lines = panels[p].lines,
+                           .line_count = panels[p].line_count,
+                           .marks = panels[p].marks,
+                           .mark_count = panels[p].mark_count};
+        sgi_chart_draw(page->out, &chart);
     }
 }
 
-static void draw_over_depth(sg_page *page, const panel *panels, size_t count)
+static void draw_over_depth(sgi_page *page, const panel *panels, size_t count)
 {
-    sg_axis x, y;
-    sg_axis_clear(&x, false);
-    sg_axis_clear(&y, true);
+    sgi_axis x, y;
+    sgi_axis_clear(&x, false);
+    sgi_axis_clear(&y, true);
     for (size_t p = 0; p < count; p++)
-        sg_layers_range(&x, &y, panels[p].profiles, panels[p].profile_count);
-    sg_axis_settle(&x, 0.015);
-    sg_axis_settle(&y, 0.06);
+        sgi_layers_range(&x, &y, panels[p].profiles, panels[p].profile_count);
+    sgi_axis_settle(&x, 0.015);
+    sgi_axis_settle(&y, 0.06);
     for (size_t p = 0; p < count; p++) {
-        sg_chart chart = {.title = panels[p].title ? panels[p].title
-                                                   : "From the first layer to the last",
-                          .x_label = sg_layers_depth_label(page, &panels[p].layers),
-                          .y_label = "std of the activations",
-                          .log_y = true,
-                          .width = WIDTH,
-                          .height = HEIGHT,
-                          .x_low = x.low,
-                          .x_high = x.high,
-                          .y_low = y.low,
-                          .y_high = y.high,
-                          .lines = panels[p].profiles,
-                          .line_count = panels[p].profile_count,
-                          .legend = true};
-        sg_chart_draw(page->out, &chart);
+        sgi_chart chart = {.title = panels[p].title ? panels[p].title
+                                                    : "From the first layer to the last",
+                           .x_label = sgi_layers_depth_label(page, &panels[p].layers),
+                           .y_label = "std of the activations",
+                           .log_y = true,
+                           .width = WIDTH,
+                           .height = HEIGHT,
+                           .x_low = x.low,
+                           .x_high = x.high,
+                           .y_low = y.low,
+                           .y_high = y.high,
+                           .lines = panels[p].profiles,
+                           .line_count = panels[p].profile_count,
+                           .legend = true};
+        sgi_chart_draw(page->out, &chart);
     }
 }
 
 /* Variants: a grid of panels for each view. One run: the two views beside each other. */
-static void draw_panels(sg_page *page, const panel *panels, size_t count)
+static void draw_panels(sgi_page *page, const panel *panels, size_t count)
 {
-    sg_text *out = page->out;
+    sgi_text *out = page->out;
     bool comparison = page->runs->comparison;
     if (comparison)
-        sg_text_add(out, "<h3>Over the steps</h3>\n");
-    sg_layers_legend(page, &panels[0].layers);
-    sg_text_add(out, "<div class=\"two\">\n");
+        sgi_text_add(out, "<h3>Over the steps</h3>\n");
+    sgi_layers_legend(page, &panels[0].layers);
+    sgi_text_add(out, "<div class=\"two\">\n");
     draw_over_steps(page, panels, count);
     if (comparison)
-        sg_text_add(out, "</div>\n<h3>From the first layer to the last</h3>\n"
-                         "<div class=\"two\">\n");
+        sgi_text_add(out, "</div>\n<h3>From the first layer to the last</h3>\n"
+                          "<div class=\"two\">\n");
     draw_over_depth(page, panels, count);
-    sg_text_add(out, "</div>\n");
+    sgi_text_add(out, "</div>\n");
 }
 
 /* Where each run's activations were largest, and how many layers are drawn. */
-static void describe(sg_page *page, const panel *panels, size_t count)
+static void describe(sgi_page *page, const panel *panels, size_t count)
 {
-    sg_text *out = page->out;
-    sg_text_add(out, "<p class=\"soft\">Largest activations:");
+    sgi_text *out = page->out;
+    sgi_text_add(out, "<p class=\"soft\">Largest activations:");
     for (size_t p = 0; p < count; p++) {
-        const sg_layers *layers = &panels[p].layers;
-        sg_text_add(out, p ? "; " : " ");
+        const sgi_layers *layers = &panels[p].layers;
+        sgi_text_add(out, p ? "; " : " ");
         if (panels[p].title) {
-            sg_text_escape(out, panels[p].title);
-            sg_text_add(out, " ");
+            sgi_text_escape(out, panels[p].title);
+            sgi_text_add(out, " ");
         }
-        sg_text_number(out, layers->values[layers->largest][layers->largest_row]);
-        sg_text_add(out, " in <code>");
-        sg_text_escape(out, layers->names[layers->largest]);
-        sg_text_add(out, "</code> at step ");
-        sg_text_count(out, layers->steps[layers->largest_row]);
+        sgi_text_number(out, layers->values[layers->largest][layers->largest_row]);
+        sgi_text_add(out, " in <code>");
+        sgi_text_escape(out, layers->names[layers->largest]);
+        sgi_text_add(out, "</code> at step ");
+        sgi_text_count(out, layers->steps[layers->largest_row]);
     }
-    sg_text_add(out, ".");
-    const sg_layers *first = &panels[0].layers;
+    sgi_text_add(out, ".");
+    const sgi_layers *first = &panels[0].layers;
     if (first->count > SG_LAYERS_ALL)
-        sg_text_format(out,
-                       " Over the steps %d of the %zu layers are drawn, evenly spaced from first "
-                       "to last, and the one with the largest activations.",
-                       SG_LAYERS_EVENLY, first->count);
-    sg_text_add(out, "</p>\n");
+        sgi_text_format(out,
+                        " Over the steps %d of the %zu layers are drawn, evenly spaced from first "
+                        "to last, and the one with the largest activations.",
+                        SG_LAYERS_EVENLY, first->count);
+    sgi_text_add(out, "</p>\n");
 }
 
-void sg_page_inside(sg_page *page)
+void sgi_page_inside(sgi_page *page)
 {
-    sg_text *out = page->out;
-    sg_text_add(out, "<section id=\"inside\">\n<h2>What happened inside</h2>\n");
-    panel *panels = sg_page_memory(page, PANELS_MOST, sizeof *panels);
+    sgi_text *out = page->out;
+    sgi_text_add(out, "<section id=\"inside\">\n<h2>What happened inside</h2>\n");
+    panel *panels = sgi_page_memory(page, PANELS_MOST, sizeof *panels);
     size_t count = panels ? make_panels(page, panels) : 0;
     if (count == 0) {
-        sg_text_add(out, "<p class=\"none\">No activations were observed.</p>\n");
+        sgi_text_add(out, "<p class=\"none\">No activations were observed.</p>\n");
     } else {
-        sg_text_add(out,
-                    "<p>The standard deviation of each layer’s output. Where nothing holds it, "
-                    "it can grow from layer to layer and from step to step until a number is "
-                    "too large for its type.</p>\n");
+        sgi_text_add(out,
+                     "<p>The standard deviation of each layer’s output. Where nothing holds it, "
+                     "it can grow from layer to layer and from step to step until a number is "
+                     "too large for its type.</p>\n");
         draw_panels(page, panels, count);
         describe(page, panels, count);
     }
-    sg_text_add(out, "</section>\n");
+    sgi_text_add(out, "</section>\n");
 }

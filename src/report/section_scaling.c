@@ -19,10 +19,10 @@ enum {
 };
 
 /* What was done to the gradients of variant v: "stablegrad", "sign" or "none". */
-static const char *method_of(const sg_page *page, size_t v)
+static const char *method_of(const sgi_page *page, size_t v)
 {
-    const sg_run *run = sg_page_run(page, v);
-    const char *method = run ? sg_run_text(run, "stablegrad", "method") : "";
+    const sgi_run *run = sgi_page_run(page, v);
+    const char *method = run ? sgi_run_text(run, "stablegrad", "method") : "";
     return method[0] ? method : "none";
 }
 
@@ -38,7 +38,7 @@ static bool is_sign(const char *method)
 
 /* The variant that the section is about: the first that was scaled, or the first with the sign
  * method when none was; variant_count when there is neither. */
-static size_t scaled_variant(const sg_page *page)
+static size_t scaled_variant(const sgi_page *page)
 {
     size_t count = page->runs->variant_count, sign = count;
     for (size_t v = 0; v < count; v++) {
@@ -55,28 +55,28 @@ static size_t scaled_variant(const sg_page *page)
 
 typedef struct panel {
     char title[TITLE];
-    sg_layers layers;
-    sg_line lines[SG_LAYERS_ALL];
+    sgi_layers layers;
+    sgi_line lines[SG_LAYERS_ALL];
     size_t count;
 } panel;
 
 /* One more panel of a run's layers, when it has them. */
-static void add_panel(sg_page *page, panel *panels, size_t *count, size_t v, const char *what,
+static void add_panel(sgi_page *page, panel *panels, size_t *count, size_t v, const char *what,
                       const char *title, const char *more)
 {
-    const sg_run *run = sg_page_run(page, v);
+    const sgi_run *run = sgi_page_run(page, v);
     if (!run || *count == PANELS_MOST)
         return;
     panel *p = &panels[*count];
-    if (!sg_layers_find(page, run, "layers", what, &p->layers))
+    if (!sgi_layers_find(page, run, "layers", what, &p->layers))
         return;
     (void)snprintf(p->title, sizeof p->title, "%.150s%s", title, more);
-    p->count = sg_layers_lines(&p->layers, p->lines);
+    p->count = sgi_layers_lines(&p->layers, p->lines);
     (*count)++;
 }
 
 /* The baseline, the scaled variant before, and after. */
-static size_t problem_panels(sg_page *page, size_t scaled, panel *panels)
+static size_t problem_panels(sgi_page *page, size_t scaled, panel *panels)
 {
     size_t count = 0;
     bool sign = is_sign(method_of(page, scaled));
@@ -95,7 +95,7 @@ static size_t problem_panels(sg_page *page, size_t scaled, panel *panels)
 }
 
 /* Every variant, and after scaling those that were scaled. */
-static size_t image_panels(sg_page *page, panel *panels)
+static size_t image_panels(sgi_page *page, panel *panels)
 {
     size_t count = 0;
     bool compared = page->runs->comparison;
@@ -113,135 +113,135 @@ static size_t image_panels(sg_page *page, panel *panels)
     return count;
 }
 
-static void layer_charts(sg_page *page, size_t scaled)
+static void layer_charts(sgi_page *page, size_t scaled)
 {
-    panel *panels = sg_page_memory(page, PANELS_MOST, sizeof *panels);
+    panel *panels = sgi_page_memory(page, PANELS_MOST, sizeof *panels);
     if (!panels)
         return;
     size_t count =
         page->runs->images ? image_panels(page, panels) : problem_panels(page, scaled, panels);
     if (count == 0)
         return;
-    sg_step_span span = {0, 0};
-    sg_axis steps, range;
+    sgi_step_span span = {0, 0};
+    sgi_axis steps, range;
     for (size_t p = 0; p < count && page->runs->images; p++)
-        sg_layers_span(&span, &panels[p].layers);
-    sg_layers_steps(&steps, &span);
-    sg_axis_clear(&range, true);
+        sgi_layers_span(&span, &panels[p].layers);
+    sgi_layers_steps(&steps, &span);
+    sgi_axis_clear(&range, true);
     for (size_t p = 0; p < count; p++)
-        sg_layers_range(&steps, &range, panels[p].lines, panels[p].count);
-    sg_axis_settle(&steps, 0.015);
-    sg_axis_settle(&range, 0.05);
-    sg_text_add(page->out, "<h3>Standard deviation of each layer’s gradient</h3>\n");
-    sg_layers_legend(page, &panels[count - 1].layers);
-    sg_text_add(page->out, count <= 2 ? "<div class=\"two\">\n" : "<div class=\"three\">\n");
-    sg_mark mark;
-    size_t marks = sg_page_window_mark(page, &mark);
+        sgi_layers_range(&steps, &range, panels[p].lines, panels[p].count);
+    sgi_axis_settle(&steps, 0.015);
+    sgi_axis_settle(&range, 0.05);
+    sgi_text_add(page->out, "<h3>Standard deviation of each layer’s gradient</h3>\n");
+    sgi_layers_legend(page, &panels[count - 1].layers);
+    sgi_text_add(page->out, count <= 2 ? "<div class=\"two\">\n" : "<div class=\"three\">\n");
+    sgi_mark mark;
+    size_t marks = sgi_page_window_mark(page, &mark);
     for (size_t p = 0; p < count; p++) {
-        sg_chart chart = {.title = panels[p].title,
-                          .x_label = "step",
-                          .y_label = "std of the gradient",
-                          .log_x = steps.log,
-                          .log_y = true,
-                          .width = count <= 2 ? HALF : WIDTH,
-                          .height = count <= 2 ? HALF_HEIGHT : HEIGHT,
-                          .x_low = steps.low,
-                          .x_high = steps.high,
-                          .y_low = range.low,
-                          .y_high = range.high,
-                          .points = panels[p].layers.count > SG_LAYERS_ALL ? SG_LAYERS_POINTS : 0,
-                          .lines = panels[p].lines,
-                          .line_count = panels[p].count,
-                          .marks = &mark,
-                          .mark_count = p > 0 || count <= 2 ? marks : 0};
-        sg_chart_draw(page->out, &chart);
+        sgi_chart chart = {.title = panels[p].title,
+                           .x_label = "step",
+                           .y_label = "std of the gradient",
+                           .log_x = steps.log,
+                           .log_y = true,
+                           .width = count <= 2 ? HALF : WIDTH,
+                           .height = count <= 2 ? HALF_HEIGHT : HEIGHT,
+                           .x_low = steps.low,
+                           .x_high = steps.high,
+                           .y_low = range.low,
+                           .y_high = range.high,
+                           .points = panels[p].layers.count > SG_LAYERS_ALL ? SG_LAYERS_POINTS : 0,
+                           .lines = panels[p].lines,
+                           .line_count = panels[p].count,
+                           .marks = &mark,
+                           .mark_count = p > 0 || count <= 2 ? marks : 0};
+        sgi_chart_draw(page->out, &chart);
     }
-    sg_text_add(page->out, "</div>\n");
+    sgi_text_add(page->out, "</div>\n");
 }
 
 /* The factors over the depth at a few steps. */
-static void factor_chart(sg_page *page, size_t scaled)
+static void factor_chart(sgi_page *page, size_t scaled)
 {
-    sg_layers layers;
-    sg_line lines[SG_LAYERS_PROFILES];
-    if (!sg_layers_find(page, sg_page_run(page, scaled), "layers", "factor", &layers))
+    sgi_layers layers;
+    sgi_line lines[SG_LAYERS_PROFILES];
+    if (!sgi_layers_find(page, sgi_page_run(page, scaled), "layers", "factor", &layers))
         return;
-    size_t count = sg_layers_profiles(page, &layers, lines);
-    sg_mark one = {1, false, "unchanged"};
-    sg_chart chart = {.title = "Factor of each layer’s gradient",
-                      .x_label = sg_layers_depth_label(page, &layers),
-                      .y_label = "factor",
-                      .log_y = true,
-                      .width = HALF,
-                      .height = HALF_HEIGHT,
-                      .lines = lines,
-                      .line_count = count,
-                      .legend = true,
-                      .marks = &one,
-                      .mark_count = 1};
-    sg_chart_draw(page->out, &chart);
+    size_t count = sgi_layers_profiles(page, &layers, lines);
+    sgi_mark one = {1, false, "unchanged"};
+    sgi_chart chart = {.title = "Factor of each layer’s gradient",
+                       .x_label = sgi_layers_depth_label(page, &layers),
+                       .y_label = "factor",
+                       .log_y = true,
+                       .width = HALF,
+                       .height = HALF_HEIGHT,
+                       .lines = lines,
+                       .line_count = count,
+                       .legend = true,
+                       .marks = &one,
+                       .mark_count = 1};
+    sgi_chart_draw(page->out, &chart);
 }
 
 /* ---- Scales over the steps ----------------------------------------------------------------- */
 
-static void reference_chart(sg_page *page)
+static void reference_chart(sgi_page *page)
 {
-    sg_line lines[LINES_MOST];
+    sgi_line lines[LINES_MOST];
     size_t count = 0;
     double eps = NAN;
     for (size_t v = 0; v < page->runs->variant_count && count < LINES_MOST; v++) {
         const char *method = method_of(page, v);
         if (is_none(method) || is_sign(method))
             continue;
-        count += sg_page_line(page, v, false, "reference", SG_COLUMN_LOSS, &lines[count]);
-        eps = sg_run_number(sg_page_run(page, v), NULL, "adam_eps");
+        count += sgi_page_line(page, v, false, "reference", SG_COLUMN_LOSS, &lines[count]);
+        eps = sgi_run_number(sgi_page_run(page, v), NULL, "adam_eps");
     }
-    sg_mark marks[2];
-    size_t mark_count = sg_page_window_mark(page, marks);
+    sgi_mark marks[2];
+    size_t mark_count = sgi_page_window_mark(page, marks);
     if (eps > 0)
-        marks[mark_count++] = (sg_mark){eps, false, "Adam’s eps"};
-    sg_chart chart = {.title = "Reference scale c",
-                      .x_label = "step",
-                      .y_label = "c",
-                      .log_y = true,
-                      .width = HALF,
-                      .height = HALF_HEIGHT,
-                      .lines = lines,
-                      .line_count = count,
-                      .legend = true,
-                      .marks = marks,
-                      .mark_count = mark_count};
+        marks[mark_count++] = (sgi_mark){eps, false, "Adam’s eps"};
+    sgi_chart chart = {.title = "Reference scale c",
+                       .x_label = "step",
+                       .y_label = "c",
+                       .log_y = true,
+                       .width = HALF,
+                       .height = HALF_HEIGHT,
+                       .lines = lines,
+                       .line_count = count,
+                       .legend = true,
+                       .marks = marks,
+                       .mark_count = mark_count};
     if (count)
-        sg_chart_draw(page->out, &chart);
+        sgi_chart_draw(page->out, &chart);
 }
 
-static void ratio_chart(sg_page *page, size_t scaled)
+static void ratio_chart(sgi_page *page, size_t scaled)
 {
-    sg_line lines[2];
+    sgi_line lines[2];
     size_t count = 0;
     bool sign = is_sign(method_of(page, scaled));
-    count += sg_page_line(page, scaled, false, "ratio_raw", SG_COLUMN_LOSS, &lines[count]);
+    count += sgi_page_line(page, scaled, false, "ratio_raw", SG_COLUMN_LOSS, &lines[count]);
     if (count) {
         lines[0].label = sign ? "before the signs are taken" : "before scaling";
         lines[0].colour = 5;
     }
     /* Signs are as large in every layer: the ratio that is recorded for them is the raw one. */
-    if (!sign && sg_page_line(page, scaled, false, "ratio_scaled", SG_COLUMN_LOSS, &lines[count]))
+    if (!sign && sgi_page_line(page, scaled, false, "ratio_scaled", SG_COLUMN_LOSS, &lines[count]))
         lines[count++].label = "after scaling";
-    sg_mark mark;
-    sg_chart chart = {.title = "Largest over smallest layer scale, R_std",
-                      .x_label = "step",
-                      .y_label = "R_std",
-                      .log_y = true,
-                      .width = HALF,
-                      .height = HALF_HEIGHT,
-                      .lines = lines,
-                      .line_count = count,
-                      .legend = true,
-                      .marks = &mark,
-                      .mark_count = sg_page_window_mark(page, &mark)};
+    sgi_mark mark;
+    sgi_chart chart = {.title = "Largest over smallest layer scale, R_std",
+                       .x_label = "step",
+                       .y_label = "R_std",
+                       .log_y = true,
+                       .width = HALF,
+                       .height = HALF_HEIGHT,
+                       .lines = lines,
+                       .line_count = count,
+                       .legend = true,
+                       .marks = &mark,
+                       .mark_count = sgi_page_window_mark(page, &mark)};
     if (count)
-        sg_chart_draw(page->out, &chart);
+        sgi_chart_draw(page->out, &chart);
 }
 
 static int by_size(const void *a, const void *b)
@@ -251,13 +251,13 @@ static int by_size(const void *a, const void *b)
 }
 
 /* The median of a column over the steps that were scaled; NaN when there are none. */
-static double median_while_scaled(sg_page *page, const sg_run *run, const char *column)
+static double median_while_scaled(sgi_page *page, const sgi_run *run, const char *column)
 {
-    const double *values = sg_columns_find(&run->training, column);
-    const double *outcome = sg_columns_find(&run->training, "outcome");
+    const double *values = sgi_columns_find(&run->training, column);
+    const double *outcome = sgi_columns_find(&run->training, "outcome");
     if (!values || !outcome)
         return NAN;
-    double *kept = sg_page_memory(page, run->training.rows, sizeof *kept);
+    double *kept = sgi_page_memory(page, run->training.rows, sizeof *kept);
     size_t count = 0;
     for (size_t r = 0; kept && r < run->training.rows; r++)
         if (outcome[r] == SG_OUTCOME_SCALED && isfinite(values[r]))
@@ -268,92 +268,92 @@ static double median_while_scaled(sg_page *page, const sg_run *run, const char *
     return kept[count / 2];
 }
 
-static void describe_window(sg_text *out, const sg_run *run)
+static void describe_window(sgi_text *out, const sgi_run *run)
 {
-    double until = sg_run_number(run, "stablegrad", "until");
-    double from = sg_run_number(run, "stablegrad", "from");
-    double steps = sg_run_number(run, NULL, "steps");
-    sg_text_add(out, "Active ");
+    double until = sgi_run_number(run, "stablegrad", "until");
+    double from = sgi_run_number(run, "stablegrad", "from");
+    double steps = sgi_run_number(run, NULL, "steps");
+    sgi_text_add(out, "Active ");
     if (isfinite(until) && until < steps) {
-        sg_text_add(out, "from step ");
-        sg_text_count(out, isfinite(from) ? from : 0);
-        sg_text_add(out, " to step ");
-        sg_text_count(out, until);
-        sg_text_add(out, ", off after that");
+        sgi_text_add(out, "from step ");
+        sgi_text_count(out, isfinite(from) ? from : 0);
+        sgi_text_add(out, " to step ");
+        sgi_text_count(out, until);
+        sgi_text_add(out, ", off after that");
     } else if (from > 0) {
-        sg_text_add(out, "from step ");
-        sg_text_count(out, from);
-        sg_text_add(out, " on");
+        sgi_text_add(out, "from step ");
+        sgi_text_count(out, from);
+        sgi_text_add(out, " on");
     } else {
-        sg_text_add(out, "during the whole run");
+        sgi_text_add(out, "during the whole run");
     }
 }
 
-static void describe_scaling(sg_page *page, const sg_run *run)
+static void describe_scaling(sgi_page *page, const sgi_run *run)
 {
-    sg_text *out = page->out;
-    sg_text_add(out, "; reference scale <em>");
-    sg_text_escape(out, sg_run_text(run, "stablegrad", "reference"));
-    sg_text_add(out, "</em>, blocks <em>");
-    sg_text_escape(out, sg_run_text(run, "stablegrad", "blocks"));
-    sg_text_add(out, "</em>.");
+    sgi_text *out = page->out;
+    sgi_text_add(out, "; reference scale <em>");
+    sgi_text_escape(out, sgi_run_text(run, "stablegrad", "reference"));
+    sgi_text_add(out, "</em>, blocks <em>");
+    sgi_text_escape(out, sgi_run_text(run, "stablegrad", "blocks"));
+    sgi_text_add(out, "</em>.");
     double raw = median_while_scaled(page, run, "ratio_raw");
     double after = median_while_scaled(page, run, "ratio_scaled");
     if (isfinite(raw) && isfinite(after)) {
-        sg_text_add(out, " While it was active the largest layer scale was ");
-        sg_text_number(out, raw);
-        sg_text_add(out, " times the smallest before scaling and ");
-        sg_text_number(out, after);
-        sg_text_add(out, " times after it (medians).");
+        sgi_text_add(out, " While it was active the largest layer scale was ");
+        sgi_text_number(out, raw);
+        sgi_text_add(out, " times the smallest before scaling and ");
+        sgi_text_number(out, after);
+        sgi_text_add(out, " times after it (medians).");
     }
 }
 
 /* `named`: the variant's name comes first. */
-static void describe(sg_page *page, size_t v, bool named)
+static void describe(sgi_page *page, size_t v, bool named)
 {
-    sg_text *out = page->out;
-    const sg_run *run = sg_page_run(page, v);
-    sg_text_add(out, "<p>");
+    sgi_text *out = page->out;
+    const sgi_run *run = sgi_page_run(page, v);
+    sgi_text_add(out, "<p>");
     if (named) {
-        sg_text_add(out, "<strong>");
-        sg_text_escape(out, page->runs->variants[v].label);
-        sg_text_add(out, ".</strong> ");
+        sgi_text_add(out, "<strong>");
+        sgi_text_escape(out, page->runs->variants[v].label);
+        sgi_text_add(out, ".</strong> ");
     }
     describe_window(out, run);
     if (is_sign(method_of(page, v)))
-        sg_text_add(out,
-                    ": each entry of a gradient is replaced by its sign, so that every layer’s "
-                    "are equally large. There is no reference scale.");
+        sgi_text_add(out,
+                     ": each entry of a gradient is replaced by its sign, so that every layer’s "
+                     "are equally large. There is no reference scale.");
     else
         describe_scaling(page, run);
-    double skipped = sg_columns_last(&run->training, "skipped");
+    double skipped = sgi_columns_last(&run->training, "skipped");
     if (skipped > 0 && isfinite(skipped)) {
-        sg_text_add(out, " ");
-        sg_text_count(out, skipped);
-        sg_text_add(out, " steps were skipped because a gradient was not finite.");
+        sgi_text_add(out, " ");
+        sgi_text_count(out, skipped);
+        sgi_text_add(out, " steps were skipped because a gradient was not finite.");
     }
-    sg_text_add(out, "</p>\n");
+    sgi_text_add(out, "</p>\n");
 }
 
 /* When c falls below Adam's eps the optimizer's step shrinks by itself; the reader should know. */
-static void note_small_reference(sg_page *page, const sg_run *run)
+static void note_small_reference(sgi_page *page, const sgi_run *run)
 {
-    const double *c = sg_columns_find(&run->training, "reference");
-    const double *outcome = sg_columns_find(&run->training, "outcome");
-    double eps = sg_run_number(run, NULL, "adam_eps");
+    const double *c = sgi_columns_find(&run->training, "reference");
+    const double *outcome = sgi_columns_find(&run->training, "outcome");
+    double eps = sgi_run_number(run, NULL, "adam_eps");
     for (size_t r = 0; c && outcome && r < run->training.rows; r++)
         if (outcome[r] == SG_OUTCOME_SCALED && c[r] < eps) {
-            sg_text_add(page->out, "<p class=\"soft\">From step ");
-            sg_text_count(page->out, run->training.items[0].values[r]);
-            sg_text_add(page->out,
-                        " on c has been below Adam’s eps at times: the scaled gradients are "
-                        "then no larger than eps, and Adam’s step shrinks by itself.</p>\n");
+            sgi_text_add(page->out, "<p class=\"soft\">From step ");
+            sgi_text_count(page->out, run->training.items[0].values[r]);
+            sgi_text_add(page->out,
+                         " on c has been below Adam’s eps at times: the scaled gradients are "
+                         "then no larger than eps, and Adam’s step shrinks by itself.</p>\n");
             return;
         }
 }
 
 /* The variant that is drawn; of images every one whose gradients were changed. */
-static void describe_all(sg_page *page, size_t scaled)
+static void describe_all(sgi_page *page, size_t scaled)
 {
     size_t count = 0;
     for (size_t v = 0; v < page->runs->variant_count; v++)
@@ -363,26 +363,26 @@ static void describe_all(sg_page *page, size_t scaled)
             describe(page, v, page->runs->images && count > 1);
 }
 
-void sg_page_scaling(sg_page *page)
+void sgi_page_scaling(sgi_page *page)
 {
     size_t scaled = scaled_variant(page);
     bool none = scaled == page->runs->variant_count;
     bool sign = !none && is_sign(method_of(page, scaled));
-    sg_text_format(page->out, "<section id=\"scaling\">\n<h2>What %s did</h2>\n",
-                   sign ? "the sign method" : "StableGrad");
+    sgi_text_format(page->out, "<section id=\"scaling\">\n<h2>What %s did</h2>\n",
+                    sign ? "the sign method" : "StableGrad");
     if (none) {
-        sg_text_add(page->out, "<p class=\"none\">Nothing: it was off in this run.</p>\n");
+        sgi_text_add(page->out, "<p class=\"none\">Nothing: it was off in this run.</p>\n");
     } else {
         describe_all(page, scaled);
         layer_charts(page, scaled);
-        sg_text_add(page->out, "<div class=\"two\">\n");
+        sgi_text_add(page->out, "<div class=\"two\">\n");
         if (page->runs->images && !sign)
             factor_chart(page, scaled);
         reference_chart(page);
         ratio_chart(page, scaled);
-        sg_text_add(page->out, "</div>\n");
+        sgi_text_add(page->out, "</div>\n");
         if (!sign)
-            note_small_reference(page, sg_page_run(page, scaled));
+            note_small_reference(page, sgi_page_run(page, scaled));
     }
-    sg_text_add(page->out, "</section>\n");
+    sgi_text_add(page->out, "</section>\n");
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/grid.h"
+#include "report/field_grid.h"
 #include "report/page.h"
 
 enum {
@@ -29,11 +29,11 @@ typedef struct picture {
 } picture;
 
 typedef struct gallery {
-    sg_page *page;
-    sg_grid grid;
-    sg_view view;
-    const sg_run *runs[SOURCES_MOST]; /* those with a field on the grid */
-    size_t variants[SOURCES_MOST];    /* which variant each is */
+    sgi_page *page;
+    sgi_field_grid grid;
+    sgi_view view;
+    const sgi_run *runs[SOURCES_MOST]; /* those with a field on the grid */
+    size_t variants[SOURCES_MOST];     /* which variant each is */
     size_t run_count;
     const char *fields[ITEMS_MOST], *equations[ITEMS_MOST];
     size_t field_count, equation_count;
@@ -48,9 +48,9 @@ static double *shown_values(const gallery *g, const picture *p, size_t *count)
     *count = 0;
     for (size_t s = 0; s < g->view.count; s++)
         most += g->view.planes[s].x_count * g->view.planes[s].y_count;
-    double *shown = sg_page_memory(g->page, most, sizeof *shown);
+    double *shown = sgi_page_memory(g->page, most, sizeof *shown);
     for (size_t s = 0; shown && s < g->view.count; s++) {
-        const sg_plane *plane = &g->view.planes[s];
+        const sgi_plane *plane = &g->view.planes[s];
         for (size_t i = 0; i < plane->x_count; i++)
             for (size_t j = 0; j < plane->y_count; j++)
                 shown[(*count)++] =
@@ -122,9 +122,9 @@ static void shown_quantiles(const gallery *g, const picture *list, size_t count,
 static void find_runs(gallery *g)
 {
     for (size_t v = 0; v < g->page->runs->variant_count && g->run_count < SOURCES_MOST - 1; v++) {
-        const sg_run *run = sg_page_run(g->page, v);
-        sg_grid grid;
-        if (!run || run->field.count == 0 || !sg_grid_of(&grid, run))
+        const sgi_run *run = sgi_page_run(g->page, v);
+        sgi_field_grid grid;
+        if (!run || run->field.count == 0 || !sgi_field_grid_of(&grid, run))
             continue;
         if (g->run_count == 0)
             g->grid = grid;
@@ -138,14 +138,14 @@ static void find_runs(gallery *g)
 
 static void find_items(gallery *g)
 {
-    const sg_run *run = g->runs[0];
+    const sgi_run *run = g->runs[0];
     const char *name;
-    for (size_t i = 0; g->field_count < ITEMS_MOST && (name = sg_run_item(run, "fields", i)); i++)
-        if (sg_grid_values(&g->grid, run, name, ""))
+    for (size_t i = 0; g->field_count < ITEMS_MOST && (name = sgi_run_item(run, "fields", i)); i++)
+        if (sgi_field_grid_values(&g->grid, run, name, ""))
             g->fields[g->field_count++] = name;
     for (size_t i = 0; i < run->field.count && g->equation_count < ITEMS_MOST; i++) {
         name = run->field.items[i].name;
-        if (strncmp(name, "residual_", 9) == 0 && sg_grid_values(&g->grid, run, name, ""))
+        if (strncmp(name, "residual_", 9) == 0 && sgi_field_grid_values(&g->grid, run, name, ""))
             g->equations[g->equation_count++] = name + 9;
     }
     size_t maps = (g->field_count * (2 * g->run_count + 1) + g->equation_count * g->run_count) *
@@ -157,7 +157,7 @@ static void find_items(gallery *g)
 static const double *reference_of(const gallery *g, const char *field)
 {
     for (size_t r = 0; r < g->run_count; r++) {
-        const double *values = sg_grid_values(&g->grid, g->runs[r], field, "_reference");
+        const double *values = sgi_field_grid_values(&g->grid, g->runs[r], field, "_reference");
         if (values)
             return values;
     }
@@ -166,9 +166,9 @@ static const double *reference_of(const gallery *g, const char *field)
 
 static picture picture_of(const gallery *g, size_t r, const double *values)
 {
-    const sg_variant *variant = &g->page->runs->variants[g->variants[r]];
+    const sgi_variant *variant = &g->page->runs->variants[g->variants[r]];
     return (picture){variant->label, strlen(variant->label) > 20 ? variant->name : variant->label,
-                     sg_page_colour(g->page, g->variants[r]), values};
+                     sgi_page_colour(g->page, g->variants[r]), values};
 }
 
 /* Reference first, then every run that has the field. */
@@ -179,7 +179,7 @@ static size_t field_pictures(const gallery *g, const char *field, picture list[S
     if (reference)
         list[count++] = (picture){"Reference", "Reference", SG_COLOUR_INK, reference};
     for (size_t r = 0; r < g->run_count; r++) {
-        const double *values = sg_grid_values(&g->grid, g->runs[r], field, "");
+        const double *values = sgi_field_grid_values(&g->grid, g->runs[r], field, "");
         if (values)
             list[count++] = picture_of(g, r, values);
     }
@@ -192,8 +192,8 @@ static size_t error_pictures(const gallery *g, const char *field, picture list[S
     size_t count = 0;
     const double *reference = reference_of(g, field);
     for (size_t r = 0; reference && r < g->run_count; r++) {
-        const double *values = sg_grid_values(&g->grid, g->runs[r], field, "");
-        double *error = values ? sg_page_memory(g->page, g->grid.count, sizeof *error) : NULL;
+        const double *values = sgi_field_grid_values(&g->grid, g->runs[r], field, "");
+        double *error = values ? sgi_page_memory(g->page, g->grid.count, sizeof *error) : NULL;
         if (!error)
             continue;
         for (size_t i = 0; i < g->grid.count; i++)
@@ -207,7 +207,7 @@ static size_t residual_pictures(const gallery *g, const char *equation, picture 
 {
     size_t count = 0;
     for (size_t r = 0; r < g->run_count; r++) {
-        const double *values = sg_grid_values(&g->grid, g->runs[r], "residual_", equation);
+        const double *values = sgi_field_grid_values(&g->grid, g->runs[r], "residual_", equation);
         if (values)
             list[count++] = picture_of(g, r, values);
     }
@@ -217,9 +217,9 @@ static size_t residual_pictures(const gallery *g, const char *equation, picture 
 /* --- maps --- */
 
 /* One plane: the pictures side by side. Several: a row for each picture. */
-static void draw_maps(const gallery *g, const picture *list, size_t count, sg_maps maps)
+static void draw_maps(const gallery *g, const picture *list, size_t count, sgi_maps maps)
 {
-    sg_plane planes[PLANES_MOST] = {{0}};
+    sgi_plane planes[PLANES_MOST] = {{0}};
     const char *titles[PLANES_MOST] = {0}, *rows[SOURCES_MOST];
     size_t slices = g->view.count;
     maps.columns = slices > 1 ? slices : count < COLUMNS ? count : COLUMNS;
@@ -238,19 +238,19 @@ static void draw_maps(const gallery *g, const picture *list, size_t count, sg_ma
     maps.row_titles = slices > 1 && count > 1 ? rows : NULL;
     maps.same_axes = g->view.same_axes;
     maps.pixels = g->pixels;
-    sg_text_add(g->page->out, "<div class=\"wide\">");
-    sg_maps_draw(g->page->out, &maps);
-    sg_text_add(g->page->out, "</div>");
+    sgi_text_add(g->page->out, "<div class=\"wide\">");
+    sgi_maps_draw(g->page->out, &maps);
+    sgi_text_add(g->page->out, "</div>");
 }
 
 static void begin_figure(const gallery *g)
 {
-    sg_text_add(g->page->out, "<figure>");
+    sgi_text_add(g->page->out, "<figure>");
 }
 
 static void end_figure(const gallery *g)
 {
-    sg_text_add(g->page->out, "</figcaption></figure>\n");
+    sgi_text_add(g->page->out, "</figcaption></figure>\n");
 }
 
 static void field_maps(const gallery *g, const char *field)
@@ -272,16 +272,16 @@ static void field_maps(const gallery *g, const char *field)
     }
     char description[LABEL];
     (void)snprintf(description, sizeof description, "Maps of the field %.80s", field);
-    sg_maps maps = {.shade = both_signs ? SG_SHADE_SIGNED : SG_SHADE_PLAIN,
-                    .low = low,
-                    .high = high,
-                    .label = field,
-                    .description = description};
+    sgi_maps maps = {.shade = both_signs ? SG_SHADE_SIGNED : SG_SHADE_PLAIN,
+                     .low = low,
+                     .high = high,
+                     .label = field,
+                     .description = description};
     begin_figure(g);
     draw_maps(g, list, count, maps);
-    sg_text_add(g->page->out, "<figcaption>The field <em>");
-    sg_text_escape(g->page->out, field);
-    sg_text_add(g->page->out, count > 1 ? "</em>, all on one colour range." : "</em>.");
+    sgi_text_add(g->page->out, "<figcaption>The field <em>");
+    sgi_text_escape(g->page->out, field);
+    sgi_text_add(g->page->out, count > 1 ? "</em>, all on one colour range." : "</em>.");
     end_figure(g);
 }
 
@@ -300,21 +300,21 @@ static void error_maps(const gallery *g, const char *field)
         return;
     char description[LABEL];
     (void)snprintf(description, sizeof description, "Maps of the error of %.80s", field);
-    sg_maps maps = {.shade = SG_SHADE_ERROR,
-                    .low = range > 0 ? -range : -1,
-                    .high = range > 0 ? range : 1,
-                    .label = "error",
-                    .description = description};
+    sgi_maps maps = {.shade = SG_SHADE_ERROR,
+                     .low = range > 0 ? -range : -1,
+                     .high = range > 0 ? range : 1,
+                     .label = "error",
+                     .description = description};
     begin_figure(g);
     draw_maps(g, list, count, maps);
-    sg_text_add(g->page->out, "<figcaption>Prediction minus reference of <em>");
-    sg_text_escape(g->page->out, field);
-    sg_text_add(g->page->out, "</em>, centred on zero");
+    sgi_text_add(g->page->out, "<figcaption>Prediction minus reference of <em>");
+    sgi_text_escape(g->page->out, field);
+    sgi_text_add(g->page->out, "</em>, centred on zero");
     if (cut) {
-        sg_text_add(g->page->out, "; colours end at the 99.5th percentile, the largest is ");
-        sg_text_number(g->page->out, largest);
+        sgi_text_add(g->page->out, "; colours end at the 99.5th percentile, the largest is ");
+        sgi_text_number(g->page->out, largest);
     }
-    sg_text_add(g->page->out, ".");
+    sgi_text_add(g->page->out, ".");
     end_figure(g);
 }
 
@@ -330,16 +330,16 @@ static void residual_maps(const gallery *g, const char *equation)
         return;
     char description[LABEL];
     (void)snprintf(description, sizeof description, "Maps of the residual of %.80s", equation);
-    sg_maps maps = {.shade = SG_SHADE_LOG,
-                    .low = largest > 0 ? fmin(least, largest / 10) : 0.1,
-                    .high = largest > 0 ? largest : 1,
-                    .label = "|residual|",
-                    .description = description};
+    sgi_maps maps = {.shade = SG_SHADE_LOG,
+                     .low = largest > 0 ? fmin(least, largest / 10) : 0.1,
+                     .high = largest > 0 ? largest : 1,
+                     .label = "|residual|",
+                     .description = description};
     begin_figure(g);
     draw_maps(g, list, count, maps);
-    sg_text_add(g->page->out, "<figcaption>Size of the residual of the equation <em>");
-    sg_text_escape(g->page->out, equation);
-    sg_text_add(g->page->out, "</em>, on a logarithmic scale.");
+    sgi_text_add(g->page->out, "<figcaption>Size of the residual of the equation <em>");
+    sgi_text_escape(g->page->out, equation);
+    sgi_text_add(g->page->out, "</em>, on a logarithmic scale.");
     end_figure(g);
 }
 
@@ -347,11 +347,11 @@ static void residual_maps(const gallery *g, const char *equation)
 
 /* Lines along coordinate d through all pictures, from element `offset` on. */
 static size_t lines_along(const gallery *g, size_t d, size_t offset, const picture *list,
-                          size_t count, bool sizes, sg_line lines[SOURCES_MOST])
+                          size_t count, bool sizes, sgi_line lines[SOURCES_MOST])
 {
     size_t n = g->grid.shape[d], made = 0;
     for (size_t p = 0; p < count; p++) {
-        double *y = sg_page_memory(g->page, n, sizeof *y);
+        double *y = sgi_page_memory(g->page, n, sizeof *y);
         if (!y)
             return made;
         for (size_t i = 0; i < n; i++) {
@@ -359,12 +359,12 @@ static size_t lines_along(const gallery *g, size_t d, size_t offset, const pictu
             y[i] = sizes ? fabs(value) : value;
         }
         bool reference = list[p].colour == SG_COLOUR_INK;
-        lines[made++] = (sg_line){.label = list[p].label,
-                                  .colour = list[p].colour,
-                                  .faint = reference,
-                                  .x = g->grid.axes[d],
-                                  .y = y,
-                                  .count = n};
+        lines[made++] = (sgi_line){.label = list[p].label,
+                                   .colour = list[p].colour,
+                                   .faint = reference,
+                                   .x = g->grid.axes[d],
+                                   .y = y,
+                                   .count = n};
     }
     return made;
 }
@@ -372,29 +372,29 @@ static size_t lines_along(const gallery *g, size_t d, size_t offset, const pictu
 static void curve(const gallery *g, const picture *list, size_t count, const char *title,
                   const char *label, bool log_sizes)
 {
-    sg_line lines[SOURCES_MOST];
+    sgi_line lines[SOURCES_MOST];
     size_t made = lines_along(g, 0, 0, list, count, log_sizes, lines);
-    sg_chart chart = {.title = title,
-                      .x_label = g->grid.names[0],
-                      .y_label = label,
-                      .log_y = log_sizes,
-                      .width = 468,
-                      .height = 270,
-                      .keep_x_range = true,
-                      .lines = lines,
-                      .line_count = made};
+    sgi_chart chart = {.title = title,
+                       .x_label = g->grid.names[0],
+                       .y_label = label,
+                       .log_y = log_sizes,
+                       .width = 468,
+                       .height = 270,
+                       .keep_x_range = true,
+                       .lines = lines,
+                       .line_count = made};
     if (made)
-        sg_chart_draw(g->page->out, &chart);
+        sgi_chart_draw(g->page->out, &chart);
 }
 
 static void legend_of(const gallery *g, const picture *list, size_t count)
 {
-    sg_line lines[SOURCES_MOST];
+    sgi_line lines[SOURCES_MOST];
     for (size_t p = 0; p < count; p++)
-        lines[p] = (sg_line){.label = list[p].label,
-                             .colour = list[p].colour,
-                             .faint = list[p].colour == SG_COLOUR_INK};
-    sg_chart_legend(g->page->out, lines, count);
+        lines[p] = (sgi_line){.label = list[p].label,
+                              .colour = list[p].colour,
+                              .faint = list[p].colour == SG_COLOUR_INK};
+    sgi_chart_legend(g->page->out, lines, count);
 }
 
 /* For x and t: the field over x at a quarter, half and all of the time. */
@@ -408,26 +408,26 @@ static void cuts(const gallery *g, const char *field)
         include_range(list[p].values, g->grid.count, &low, &high);
     double room = low < high ? 0.06 * (high - low) : 0;
     legend_of(g, list, count);
-    sg_text_add(g->page->out, "<div class=\"three\">\n");
+    sgi_text_add(g->page->out, "<div class=\"three\">\n");
     for (size_t c = 0; c < CUTS; c++) {
         size_t i = (size_t)lround(at[c] * (double)(g->grid.shape[time] - 1));
         char title[64];
         (void)snprintf(title, sizeof title, "t = %.3g", g->grid.axes[time][i]);
-        sg_line lines[SOURCES_MOST];
+        sgi_line lines[SOURCES_MOST];
         size_t made = lines_along(g, space, i * g->grid.stride[time], list, count, false, lines);
-        sg_chart chart = {.title = title,
-                          .x_label = g->grid.names[space],
-                          .y_label = field,
-                          .width = CUT_WIDTH,
-                          .height = CUT_HEIGHT,
-                          .y_low = low - room,
-                          .y_high = high + room,
-                          .keep_x_range = true,
-                          .lines = lines,
-                          .line_count = made};
-        sg_chart_draw(g->page->out, &chart);
+        sgi_chart chart = {.title = title,
+                           .x_label = g->grid.names[space],
+                           .y_label = field,
+                           .width = CUT_WIDTH,
+                           .height = CUT_HEIGHT,
+                           .y_low = low - room,
+                           .y_high = high + room,
+                           .keep_x_range = true,
+                           .lines = lines,
+                           .line_count = made};
+        sgi_chart_draw(g->page->out, &chart);
     }
-    sg_text_add(g->page->out, "</div>\n");
+    sgi_text_add(g->page->out, "</div>\n");
 }
 
 /* --- the two sections --- */
@@ -437,9 +437,9 @@ static void look_at(gallery *g, const char *field)
 {
     const double *guide = reference_of(g, field);
     if (!guide)
-        guide = sg_grid_values(&g->grid, g->runs[0], field, "");
+        guide = sgi_field_grid_values(&g->grid, g->runs[0], field, "");
     if (g->grid.rank > 1)
-        sg_view_choose(&g->view, &g->grid, guide);
+        sgi_view_choose(&g->view, &g->grid, guide);
 }
 
 static void show_fields(gallery *g)
@@ -447,7 +447,7 @@ static void show_fields(gallery *g)
     picture list[SOURCES_MOST];
     if (g->grid.rank == 1) {
         legend_of(g, list, field_pictures(g, g->fields[0], list));
-        sg_text_add(g->page->out, "<div class=\"two\">\n");
+        sgi_text_add(g->page->out, "<div class=\"two\">\n");
     }
     for (size_t f = 0; f < g->field_count; f++) {
         if (g->grid.rank == 1) {
@@ -461,14 +461,14 @@ static void show_fields(gallery *g)
             cuts(g, g->fields[f]);
     }
     if (g->grid.rank == 1)
-        sg_text_add(g->page->out, "</div>\n");
+        sgi_text_add(g->page->out, "</div>\n");
 }
 
 static void show_error_curves(const gallery *g)
 {
     picture list[SOURCES_MOST];
     char title[LABEL];
-    sg_text_add(g->page->out, "<div class=\"two\">\n");
+    sgi_text_add(g->page->out, "<div class=\"two\">\n");
     for (size_t f = 0; f < g->field_count; f++) {
         size_t count = error_pictures(g, g->fields[f], list);
         (void)snprintf(title, sizeof title, "Prediction minus reference of %.80s", g->fields[f]);
@@ -479,14 +479,15 @@ static void show_error_curves(const gallery *g)
         (void)snprintf(title, sizeof title, "Size of the residual of %.80s", g->equations[e]);
         curve(g, list, count, title, "|residual|", true);
     }
-    sg_text_add(g->page->out, "</div>\n");
+    sgi_text_add(g->page->out, "</div>\n");
 }
 
 static void show_errors(gallery *g)
 {
     if (!reference_of(g, g->fields[0]))
-        sg_text_add(g->page->out, "<p class=\"soft\">There is no reference solution; the residuals "
-                                  "say how well the equations hold.</p>\n");
+        sgi_text_add(g->page->out,
+                     "<p class=\"soft\">There is no reference solution; the residuals "
+                     "say how well the equations hold.</p>\n");
     if (g->grid.rank == 1) {
         show_error_curves(g);
         return;
@@ -500,25 +501,25 @@ static void show_errors(gallery *g)
         residual_maps(g, g->equations[e]);
 }
 
-static void say_why_nothing(sg_page *page)
+static void say_why_nothing(sgi_page *page)
 {
-    sg_text_add(page->out, "<p class=\"none\">No field to show");
+    sgi_text_add(page->out, "<p class=\"none\">No field to show");
     for (size_t r = 0; r < page->runs->run_count; r++)
         if (page->runs->runs[r].field_note) {
-            sg_text_add(page->out, ": ");
-            sg_text_escape(page->out, page->runs->runs[r].field_note);
+            sgi_text_add(page->out, ": ");
+            sgi_text_escape(page->out, page->runs->runs[r].field_note);
             break;
         }
-    sg_text_add(page->out, ".</p>\n</section>\n");
+    sgi_text_add(page->out, ".</p>\n</section>\n");
 }
 
-void sg_page_solution(sg_page *page)
+void sgi_page_solution(sgi_page *page)
 {
-    gallery *g = sg_page_memory(page, 1, sizeof *g);
+    gallery *g = sgi_page_memory(page, 1, sizeof *g);
     if (!g)
         return;
     g->page = page;
-    sg_text_add(page->out, "<section id=\"solution\">\n<h2>The solution</h2>\n");
+    sgi_text_add(page->out, "<section id=\"solution\">\n<h2>The solution</h2>\n");
     find_runs(g);
     if (g->run_count)
         find_items(g);
@@ -527,9 +528,9 @@ void sg_page_solution(sg_page *page)
         return;
     }
     if (page->runs->comparison && page->runs->run_count > page->runs->variant_count)
-        sg_text_add(page->out, "<p class=\"soft\">Of each variant, its first seed.</p>\n");
+        sgi_text_add(page->out, "<p class=\"soft\">Of each variant, its first seed.</p>\n");
     show_fields(g);
-    sg_text_add(page->out, "</section>\n<section id=\"errors\">\n<h2>Where it is wrong</h2>\n");
+    sgi_text_add(page->out, "</section>\n<section id=\"errors\">\n<h2>Where it is wrong</h2>\n");
     show_errors(g);
-    sg_text_add(page->out, "</section>\n");
+    sgi_text_add(page->out, "</section>\n");
 }

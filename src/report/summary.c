@@ -3,45 +3,45 @@
 
 #include <math.h>
 
-#include "base/file.h"
 #include "base/memory.h"
+#include "files/file.h"
 #include "report/image_run.h"
 
-typedef double (*value_of)(const sg_run *run, double target);
+typedef double (*value_of)(const sgi_run *run, double target);
 
-static double validation(const sg_run *run, double target)
+static double validation(const sgi_run *run, double target)
 {
     (void)target;
-    return sg_columns_last(&run->evaluation, "validation/loss");
+    return sgi_columns_last(&run->evaluation, "validation/loss");
 }
 
-static double relative_l2(const sg_run *run, double target)
+static double relative_l2(const sgi_run *run, double target)
 {
     (void)target;
-    return sg_columns_last(&run->evaluation, "error/all/relative_l2");
+    return sgi_columns_last(&run->evaluation, "error/all/relative_l2");
 }
 
-static double max_error(const sg_run *run, double target)
+static double max_error(const sgi_run *run, double target)
 {
     (void)target;
-    return sg_columns_last(&run->evaluation, "error/all/max");
+    return sgi_columns_last(&run->evaluation, "error/all/max");
 }
 
-static double seconds(const sg_run *run, double target)
+static double seconds(const sgi_run *run, double target)
 {
     (void)target;
-    return sg_run_number(run, NULL, "seconds");
+    return sgi_run_number(run, NULL, "seconds");
 }
 
-static double steps(const sg_run *run, double target)
+static double steps(const sgi_run *run, double target)
 {
     (void)target;
-    return sg_run_number(run, NULL, "steps_done");
+    return sgi_run_number(run, NULL, "steps_done");
 }
 
-static double reached(const sg_run *run, double target)
+static double reached(const sgi_run *run, double target)
 {
-    const double *loss = sg_columns_find(&run->evaluation, "validation/loss");
+    const double *loss = sgi_columns_find(&run->evaluation, "validation/loss");
     for (size_t r = 0; loss && r < run->evaluation.rows; r++)
         if (loss[r] <= target)
             return run->evaluation.items[0].values[r];
@@ -50,76 +50,76 @@ static double reached(const sg_run *run, double target)
 
 /* ---- Of images ---------------------------------------------------------------------------- */
 
-static double top1(const sg_run *run, double target)
+static double top1(const sgi_run *run, double target)
 {
     (void)target;
-    return sg_columns_last(&run->evaluation, "validation/top1");
+    return sgi_columns_last(&run->evaluation, "validation/top1");
 }
 
-static double top5(const sg_run *run, double target)
+static double top5(const sgi_run *run, double target)
 {
     (void)target;
-    return sg_columns_last(&run->evaluation, "validation/top5");
+    return sgi_columns_last(&run->evaluation, "validation/top5");
 }
 
-static double best_top1(const sg_run *run, double target)
+static double best_top1(const sgi_run *run, double target)
 {
     (void)target;
     double step;
-    return sg_image_best(run, &step);
+    return sgi_image_best(run, &step);
 }
 
-static double best_step(const sg_run *run, double target)
+static double best_step(const sgi_run *run, double target)
 {
     (void)target;
     double step;
-    (void)sg_image_best(run, &step);
+    (void)sgi_image_best(run, &step);
     return step;
 }
 
-static double top1_reached(const sg_run *run, double target)
+static double top1_reached(const sgi_run *run, double target)
 {
-    const double *share = sg_columns_find(&run->evaluation, "validation/top1");
+    const double *share = sgi_columns_find(&run->evaluation, "validation/top1");
     for (size_t r = 0; share && r < run->evaluation.rows; r++)
         if (share[r] >= target && isfinite(share[r]))
             return run->evaluation.items[0].values[r];
     return NAN;
 }
 
-static double epochs(const sg_run *run, double target)
+static double epochs(const sgi_run *run, double target)
 {
     (void)target;
-    return sg_image_epochs(run);
+    return sgi_image_epochs(run);
 }
 
-static double images_per_second(const sg_run *run, double target)
+static double images_per_second(const sgi_run *run, double target)
 {
     (void)target;
-    return sg_run_number(run, NULL, "images_per_second");
+    return sgi_run_number(run, NULL, "images_per_second");
 }
 
-static double memory(const sg_run *run, double target)
+static double memory(const sgi_run *run, double target)
 {
     (void)target;
-    return sg_image_memory(run);
+    return sgi_image_memory(run);
 }
 
-static double skipped(const sg_run *run, double target)
+static double skipped(const sgi_run *run, double target)
 {
     (void)target;
-    return sg_columns_last(&run->training, "skipped");
+    return sgi_columns_last(&run->training, "skipped");
 }
 
-static double collapsed(const sg_run *run, double target)
+static double collapsed(const sgi_run *run, double target)
 {
     (void)target;
-    return sg_image_collapsed(run);
+    return sgi_image_collapsed(run);
 }
 
-static sg_statistic over_seeds(const sg_runs *runs, const sg_variant *variant, value_of value,
-                               double target)
+static sgi_statistic over_seeds(const sgi_runs *runs, const sgi_variant *variant, value_of value,
+                                double target)
 {
-    sg_statistic s = {0, NAN, NAN};
+    sgi_statistic s = {0, NAN, NAN};
     double sum = 0, squares = 0;
     for (size_t i = 0; i < variant->count; i++) {
         double x = value(&runs->runs[variant->first + i], target);
@@ -140,8 +140,8 @@ static sg_statistic over_seeds(const sg_runs *runs, const sg_variant *variant, v
     return s;
 }
 
-static void summarise_images(sg_report_variant *entry, const sg_runs *runs,
-                             const sg_variant *variant)
+static void summarise_images(sgi_report_variant *entry, const sgi_runs *runs,
+                             const sgi_variant *variant)
 {
     entry->top1 = over_seeds(runs, variant, top1, 0);
     entry->top5 = over_seeds(runs, variant, top5, 0);
@@ -153,15 +153,15 @@ static void summarise_images(sg_report_variant *entry, const sg_runs *runs,
     entry->skipped = over_seeds(runs, variant, skipped, 0);
     entry->collapsed = over_seeds(runs, variant, collapsed, 0);
     for (size_t i = 0; i < variant->count; i++) {
-        const sg_run *run = &runs->runs[variant->first + i];
-        entry->at_chance += sg_image_at_chance(run, top1(run, 0));
+        const sgi_run *run = &runs->runs[variant->first + i];
+        entry->at_chance += sgi_image_at_chance(run, top1(run, 0));
     }
 }
 
-static void summarise(sg_report_variant *entry, const sg_report_variant *base, const sg_runs *runs,
-                      const sg_variant *variant)
+static void summarise(sgi_report_variant *entry, const sgi_report_variant *base,
+                      const sgi_runs *runs, const sgi_variant *variant)
 {
-    static const sg_statistic none = {0, NAN, NAN};
+    static const sgi_statistic none = {0, NAN, NAN};
     bool images = runs->images;
     entry->runs = variant->count;
     entry->validation = over_seeds(runs, variant, validation, 0);
@@ -181,23 +181,23 @@ static void summarise(sg_report_variant *entry, const sg_report_variant *base, c
         entry->reached = over_seeds(runs, variant, top1_reached, base->top1.mean);
 }
 
-sg_status sg_summary_make(sg_report_summary *out, const sg_runs *runs)
+sg_status sgi_summary_make(sgi_report_summary *out, const sgi_runs *runs)
 {
-    *out = (sg_report_summary){
+    *out = (sgi_report_summary){
         .allocator = runs->allocator,
         .images = runs->images,
-        .chance = runs->images ? sg_image_chance(&runs->runs[0]) : NAN,
+        .chance = runs->images ? sgi_image_chance(&runs->runs[0]) : NAN,
     };
-    out->variants = sg_allocate(&out->allocator, runs->variant_count, sizeof *out->variants);
+    out->variants = sgi_allocate(&out->allocator, runs->variant_count, sizeof *out->variants);
     if (!out->variants)
         return SG_ERROR_MEMORY;
     for (size_t v = 0; v < runs->variant_count; v++) {
-        const sg_variant *variant = &runs->variants[v];
-        sg_report_variant *entry = &out->variants[out->count++];
-        entry->name = sg_copy_text(&out->allocator, variant->name);
-        entry->label = sg_copy_text(&out->allocator, variant->label);
+        const sgi_variant *variant = &runs->variants[v];
+        sgi_report_variant *entry = &out->variants[out->count++];
+        entry->name = sgi_copy_text(&out->allocator, variant->name);
+        entry->label = sgi_copy_text(&out->allocator, variant->label);
         if (!entry->name || !entry->label) {
-            sg_report_summary_release(out);
+            sgi_report_summary_release(out);
             return SG_ERROR_MEMORY;
         }
         summarise(entry, &out->variants[0], runs, variant);
@@ -205,28 +205,28 @@ sg_status sg_summary_make(sg_report_summary *out, const sg_runs *runs)
     return SG_OK;
 }
 
-sg_status sg_report_summarise(sg_report_summary *out, const char *folder,
-                              const sg_allocator *allocator, char *message, size_t message_size)
+sg_status sgi_report_summarise(sgi_report_summary *out, const char *folder,
+                               const sg_allocator *allocator, char *message, size_t message_size)
 {
-    *out = (sg_report_summary){.allocator = sg_allocator_or_heap(allocator)};
-    sg_runs runs;
-    sg_status status = sg_runs_read(&runs, folder, false, allocator, message, message_size);
+    *out = (sgi_report_summary){.allocator = sgi_allocator_or_heap(allocator)};
+    sgi_runs runs;
+    sg_status status = sgi_runs_read(&runs, folder, false, allocator, message, message_size);
     if (status != SG_OK)
         return status;
-    status = sg_summary_make(out, &runs);
-    sg_runs_release(&runs);
+    status = sgi_summary_make(out, &runs);
+    sgi_runs_release(&runs);
     if (status != SG_OK)
-        sg_explain(status, message, message_size, "%s: out of memory", folder);
+        sgi_explain(status, message, message_size, "%s: out of memory", folder);
     return status;
 }
 
-void sg_report_summary_release(sg_report_summary *summary)
+void sgi_report_summary_release(sgi_report_summary *summary)
 {
     for (size_t v = 0; v < summary->count; v++) {
-        sg_release(&summary->allocator, summary->variants[v].name);
-        sg_release(&summary->allocator, summary->variants[v].label);
+        sgi_release(&summary->allocator, summary->variants[v].name);
+        sgi_release(&summary->allocator, summary->variants[v].label);
     }
-    sg_release(&summary->allocator, summary->variants);
+    sgi_release(&summary->allocator, summary->variants);
     summary->variants = NULL;
     summary->count = 0;
 }

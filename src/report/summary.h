@@ -6,6 +6,6 @@
 #include "report/runs.h"
 
 /* *out is always safe to release. */
-SG_CHECKED sg_status sg_summary_make(sg_report_summary *out, const sg_runs *runs);
+SG_CHECKED sg_status sgi_summary_make(sgi_report_summary *out, const sgi_runs *runs);
 
 #endif

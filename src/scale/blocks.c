@@ -8,7 +8,7 @@ static bool same_block(const sg_span *a, const sg_span *b, sg_blocks blocks)
     return blocks == SG_BLOCKS_ALL || (blocks == SG_BLOCKS_LAYER && a->layer == b->layer);
 }
 
-size_t sg_blocks_assign(const sg_params *params, sg_blocks blocks, size_t *block_of_span)
+size_t sgi_blocks_assign(const sg_params *params, sg_blocks blocks, size_t *block_of_span)
 {
     size_t count = 0;
     for (size_t i = 0; i < params->count; i++) {
@@ -29,8 +29,8 @@ static size_t shared_prefix(const char *a, size_t length, const char *b)
     return i;
 }
 
-size_t sg_blocks_name(const sg_params *params, sg_blocks blocks, const size_t *block_of_span,
-                      size_t block, const char **first)
+size_t sgi_blocks_name(const sg_params *params, sg_blocks blocks, const size_t *block_of_span,
+                       size_t block, const char **first)
 {
     size_t i = 0;
     while (i < params->count && block_of_span[i] != block)

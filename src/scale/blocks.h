@@ -7,11 +7,11 @@
 
 /* Writes the block of each span to `block_of_span`, in order of first appearance, and returns how
  * many blocks there are. */
-size_t sg_blocks_assign(const sg_params *params, sg_blocks blocks, size_t *block_of_span);
+size_t sgi_blocks_assign(const sg_params *params, sg_blocks blocks, size_t *block_of_span);
 
 /* The length of block `block`'s name when written as a prefix of its first span's name
  * (`*first`): for a block of several spans or a layer, what the names share up to a dot. */
-size_t sg_blocks_name(const sg_params *params, sg_blocks blocks, const size_t *block_of_span,
-                      size_t block, const char **first);
+size_t sgi_blocks_name(const sg_params *params, sg_blocks blocks, const size_t *block_of_span,
+                       size_t block, const char **first);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "stablegrad/scale.h"
 
-static inline void sg_moments_combine(sg_moments *a, const sg_moments *b)
+static inline void sgi_moments_combine(sg_moments *a, const sg_moments *b)
 {
     if (b->count == 0)
         return;

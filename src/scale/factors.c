@@ -3,25 +3,25 @@
 
 #include <math.h>
 
-double sg_block_norm2(const sg_block *block)
+double sgi_block_norm2(const sgi_block *block)
 {
     const sg_moments *m = &block->moments;
     return m->m2 + m->count * m->mean * m->mean;
 }
 
-static bool takes_part(const sg_block *block)
+static bool takes_part(const sgi_block *block)
 {
     return block->touched && sg_moments_std(&block->moments) > 0;
 }
 
-double sg_reference_from_blocks(sg_reference reference, const sg_block *blocks, size_t count,
-                                double eps)
+double sgi_reference_from_blocks(sg_reference reference, const sgi_block *blocks, size_t count,
+                                 double eps)
 {
     double kept = 0, scaled = 0;
     for (size_t b = 0; b < count; b++) {
         if (!takes_part(&blocks[b]))
             continue;
-        double norm2 = sg_block_norm2(&blocks[b]);
+        double norm2 = sgi_block_norm2(&blocks[b]);
         double sigma = sg_moments_std(&blocks[b].moments) + eps;
         kept += norm2;
         scaled += reference == SG_REFERENCE_NORM ? norm2 / sigma / sigma : norm2 / sigma;
@@ -31,7 +31,7 @@ double sg_reference_from_blocks(sg_reference reference, const sg_block *blocks, 
     return reference == SG_REFERENCE_NORM ? sqrt(kept / scaled) : kept / scaled;
 }
 
-double sg_block_factor(const sg_block *block, double c, double eps)
+double sgi_block_factor(const sgi_block *block, double c, double eps)
 {
     if (!takes_part(block))
         return 1;
@@ -43,8 +43,8 @@ double sg_block_factor(const sg_block *block, double c, double eps)
     return in_range ? alpha : 1;
 }
 
-double sg_std_ratio(const sg_block *blocks, const sg_block_report *reports, size_t count,
-                    bool scaled)
+double sgi_std_ratio(const sgi_block *blocks, const sg_block_report *reports, size_t count,
+                     bool scaled)
 {
     double low = INFINITY, high = 0;
     for (size_t b = 0; b < count; b++) {

@@ -5,28 +5,28 @@
 #include "stablegrad/scale.h"
 
 /* A block of spans: what is fixed about it, and its moments in the current step. */
-typedef struct sg_block {
+typedef struct sgi_block {
     sg_moments moments;
     size_t local_count; /* elements on this rank, before any reduction */
     double largest;     /* of its element type: FLT_MAX or DBL_MAX */
     double smallest;    /* normal number of its element type: FLT_MIN or DBL_MIN */
     bool touched;       /* false for biases under SG_BLOCKS_WEIGHT: never scaled */
-} sg_block;
+} sgi_block;
 
 /* |g|^2 of a block. */
-double sg_block_norm2(const sg_block *block);
+double sgi_block_norm2(const sgi_block *block);
 
 /* c of the references that follow from the gradients: SG_REFERENCE_NORM and _INNER. 0 if no block
  * has a spread. */
-double sg_reference_from_blocks(sg_reference reference, const sg_block *blocks, size_t count,
-                                double eps);
+double sgi_reference_from_blocks(sg_reference reference, const sgi_block *blocks, size_t count,
+                                 double eps);
 
 /* alpha of a block for the reference scale c > 0. A block without spread or whose scaled values
  * would leave the range of its type is left as it is: 1. Never infinite, NaN or 0. */
-double sg_block_factor(const sg_block *block, double c, double eps);
+double sgi_block_factor(const sgi_block *block, double c, double eps);
 
 /* Largest over smallest of factor * std over the touched blocks with spread; 1 if there is none. */
-double sg_std_ratio(const sg_block *blocks, const sg_block_report *reports, size_t count,
-                    bool scaled);
+double sgi_std_ratio(const sgi_block *blocks, const sg_block_report *reports, size_t count,
+                     bool scaled);
 
 #endif

@@ -6,16 +6,16 @@
 
 #include "scale/combine.h"
 
-const sg_scale_kernels *sg_scale_kernels_for(sg_isa isa)
+const sgi_scale_kernels *sgi_scale_kernels_for(sg_isa isa)
 {
 #if SG_HAVE_X86_KERNELS
     if (isa == SG_ISA_AVX512)
-        return &sg_scale_kernels_avx512;
+        return &sgi_scale_kernels_avx512;
     if (isa == SG_ISA_AVX2)
-        return &sg_scale_kernels_avx2;
+        return &sgi_scale_kernels_avx2;
 #endif
     (void)isa;
-    return &sg_scale_kernels_generic;
+    return &sgi_scale_kernels_generic;
 }
 
 void sg_moments_add(sg_moments *moments, const void *values, sg_type type, size_t count,
@@ -23,16 +23,16 @@ void sg_moments_add(sg_moments *moments, const void *values, sg_type type, size_
 {
     if (count == 0)
         return;
-    const sg_scale_kernels *kernels = sg_scale_kernels_for(sg_isa_resolve(SG_ISA_AUTO));
+    const sgi_scale_kernels *kernels = sgi_scale_kernels_for(sg_isa_resolve(SG_ISA_AUTO));
     sg_moments added = kernels->moments[type](values, count);
     added.mean *= factor;
     added.m2 *= factor * factor;
-    sg_moments_combine(moments, &added);
+    sgi_moments_combine(moments, &added);
 }
 
 void sg_moments_merge(sg_moments *moments, const sg_moments *other)
 {
-    sg_moments_combine(moments, other);
+    sgi_moments_combine(moments, other);
 }
 
 double sg_moments_std(const sg_moments *moments)

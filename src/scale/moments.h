@@ -9,20 +9,20 @@
 
 #include "stablegrad/scale.h"
 
-typedef struct sg_scale_kernels {
+typedef struct sgi_scale_kernels {
     /* Moments of `count` numbers, read once from memory. */
     sg_moments (*moments[2])(const void *values, size_t count); /* by sg_type */
     /* values <- factor * values */
     void (*multiply[2])(void *values, size_t count, double factor);
     /* to <- sign(from), 0 for 0; `to` may be `from` */
     void (*sign[2])(void *to, const void *from, size_t count);
-} sg_scale_kernels;
+} sgi_scale_kernels;
 
-extern const sg_scale_kernels sg_scale_kernels_generic;
-extern const sg_scale_kernels sg_scale_kernels_avx2;
-extern const sg_scale_kernels sg_scale_kernels_avx512;
+extern const sgi_scale_kernels sgi_scale_kernels_generic;
+extern const sgi_scale_kernels sgi_scale_kernels_avx2;
+extern const sgi_scale_kernels sgi_scale_kernels_avx512;
 
 /* The table for a resolved instruction set (not SG_ISA_AUTO). */
-const sg_scale_kernels *sg_scale_kernels_for(sg_isa isa);
+const sgi_scale_kernels *sgi_scale_kernels_for(sg_isa isa);
 
 #endif

@@ -103,7 +103,7 @@ static inline sg_moments moments(const void *values, sg_type type, size_t count)
         sg_moments one = about(part, type, n, 0, &kept);
         if (!(kept > 0x1p-10))
             one = about(part, type, n, one.mean, &kept);
-        sg_moments_combine(&all, &one);
+        sgi_moments_combine(&all, &one);
     }
     return all;
 }
@@ -148,7 +148,7 @@ static void sign_f64(void *to, const void *from, size_t count)
         y[i] = (x[i] > 0 ? 1.0 : 0.0) - (x[i] < 0 ? 1.0 : 0.0);
 }
 
-const sg_scale_kernels SG_TABLE = {
+const sgi_scale_kernels SG_TABLE = {
     .moments = {moments_f32, moments_f64},
     .multiply = {multiply_f32, multiply_f64},
     .sign = {sign_f32, sign_f64},

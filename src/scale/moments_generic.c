@@ -1,3 +1,3 @@
 /* The scaler's loops for the target's baseline. */
-#define SG_TABLE sg_scale_kernels_generic
+#define SG_TABLE sgi_scale_kernels_generic
 #include "scale/moments_body.h"

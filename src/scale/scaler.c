@@ -21,18 +21,18 @@ struct sg_scaler {
     sg_params *params;
     sg_pool *pool;
     sg_scale_config config;
-    const sg_scale_kernels *kernels;
+    const sgi_scale_kernels *kernels;
     size_t *block_of_span;
     sg_moments *unit_moments;
     size_t block_count;
-    sg_block *blocks;
+    sgi_block *blocks;
     sg_block_report *block_reports;
     char *names;
     double *sums; /* 3 for each block, 3 for the signal, 1 for the guard: see reduce_moments */
     sg_moments signal;
     bool scale_given;
     double given_scale;
-    sg_scaler_phase phase;
+    sgi_scaler_phase phase;
     sg_scale_report report;
 };
 
@@ -74,15 +74,15 @@ static sg_status name_blocks(sg_scaler *scaler)
     size_t total = 0;
     const char *first;
     for (size_t b = 0; b < scaler->block_count; b++)
-        total += 1 + sg_blocks_name(scaler->params, scaler->config.blocks, scaler->block_of_span, b,
-                                    &first);
-    scaler->names = sg_allocate(&scaler->allocator, total, 1);
+        total += 1 + sgi_blocks_name(scaler->params, scaler->config.blocks, scaler->block_of_span,
+                                     b, &first);
+    scaler->names = sgi_allocate(&scaler->allocator, total, 1);
     if (!scaler->names)
         return SG_ERROR_MEMORY;
     char *next = scaler->names;
     for (size_t b = 0; b < scaler->block_count; b++) {
-        size_t length =
-            sg_blocks_name(scaler->params, scaler->config.blocks, scaler->block_of_span, b, &first);
+        size_t length = sgi_blocks_name(scaler->params, scaler->config.blocks,
+                                        scaler->block_of_span, b, &first);
         memcpy(next, first, length);
         scaler->block_reports[b].name = next;
         next += length + 1;
@@ -93,10 +93,10 @@ static sg_status name_blocks(sg_scaler *scaler)
 static void describe_blocks(sg_scaler *scaler)
 {
     for (size_t b = 0; b < scaler->block_count; b++)
-        scaler->blocks[b] = (sg_block){.largest = DBL_MAX, .smallest = DBL_MIN, .touched = true};
+        scaler->blocks[b] = (sgi_block){.largest = DBL_MAX, .smallest = DBL_MIN, .touched = true};
     for (size_t i = 0; i < scaler->params->count; i++) {
         const sg_span *span = &scaler->params->spans[i];
-        sg_block *b = &scaler->blocks[scaler->block_of_span[i]];
+        sgi_block *b = &scaler->blocks[scaler->block_of_span[i]];
         if (span->type == SG_FLOAT32) {
             b->largest = FLT_MAX;
             b->smallest = FLT_MIN;
@@ -110,14 +110,14 @@ static sg_status allocate_parts(sg_scaler *scaler)
 {
     const sg_params *params = scaler->params;
     const sg_allocator *a = &scaler->allocator;
-    scaler->block_of_span = sg_allocate(a, params->count, sizeof *scaler->block_of_span);
+    scaler->block_of_span = sgi_allocate(a, params->count, sizeof *scaler->block_of_span);
     if (!scaler->block_of_span)
         return SG_ERROR_MEMORY;
-    scaler->block_count = sg_blocks_assign(params, scaler->config.blocks, scaler->block_of_span);
-    scaler->unit_moments = sg_allocate(a, params->unit_count, sizeof *scaler->unit_moments);
-    scaler->blocks = sg_allocate(a, scaler->block_count, sizeof *scaler->blocks);
-    scaler->block_reports = sg_allocate(a, scaler->block_count, sizeof *scaler->block_reports);
-    scaler->sums = sg_allocate(a, 3 * scaler->block_count + 4, sizeof *scaler->sums);
+    scaler->block_count = sgi_blocks_assign(params, scaler->config.blocks, scaler->block_of_span);
+    scaler->unit_moments = sgi_allocate(a, params->unit_count, sizeof *scaler->unit_moments);
+    scaler->blocks = sgi_allocate(a, scaler->block_count, sizeof *scaler->blocks);
+    scaler->block_reports = sgi_allocate(a, scaler->block_count, sizeof *scaler->block_reports);
+    scaler->sums = sgi_allocate(a, 3 * scaler->block_count + 4, sizeof *scaler->sums);
     if (!scaler->unit_moments || !scaler->blocks || !scaler->block_reports || !scaler->sums)
         return SG_ERROR_MEMORY;
     return name_blocks(scaler);
@@ -135,18 +135,18 @@ sg_status sg_scaler_create(sg_scaler **out, sg_params *params, const sg_scale_co
     sg_isa isa = sg_isa_resolve(settings.isa);
     if (isa == SG_ISA_AUTO)
         return SG_ERROR_UNSUPPORTED;
-    sg_status status = sg_params_seal(params);
+    sg_status status = sgi_params_seal(params);
     if (status != SG_OK)
         return status;
-    sg_allocator allocator = sg_allocator_or_heap(given);
-    sg_scaler *scaler = sg_allocate(&allocator, 1, sizeof *scaler);
+    sg_allocator allocator = sgi_allocator_or_heap(given);
+    sg_scaler *scaler = sgi_allocate(&allocator, 1, sizeof *scaler);
     if (!scaler)
         return SG_ERROR_MEMORY;
     scaler->allocator = allocator;
     scaler->params = params;
     scaler->pool = pool;
     scaler->config = settings;
-    scaler->kernels = sg_scale_kernels_for(isa);
+    scaler->kernels = sgi_scale_kernels_for(isa);
     status = allocate_parts(scaler);
     if (status != SG_OK) {
         sg_scaler_destroy(scaler);
@@ -164,13 +164,13 @@ void sg_scaler_destroy(sg_scaler *scaler)
     if (!scaler)
         return;
     sg_allocator allocator = scaler->allocator;
-    sg_release(&allocator, scaler->names);
-    sg_release(&allocator, scaler->sums);
-    sg_release(&allocator, scaler->block_reports);
-    sg_release(&allocator, scaler->blocks);
-    sg_release(&allocator, scaler->unit_moments);
-    sg_release(&allocator, scaler->block_of_span);
-    sg_release(&allocator, scaler);
+    sgi_release(&allocator, scaler->names);
+    sgi_release(&allocator, scaler->sums);
+    sgi_release(&allocator, scaler->block_reports);
+    sgi_release(&allocator, scaler->blocks);
+    sgi_release(&allocator, scaler->unit_moments);
+    sgi_release(&allocator, scaler->block_of_span);
+    sgi_release(&allocator, scaler);
 }
 
 /* ---- Observing the signal ----------------------------------------------------------------- */
@@ -188,7 +188,7 @@ sg_status sg_scaler_observe_moments(sg_scaler *scaler, const sg_moments *moments
 {
     if (!scaler || !moments || !(moments->count >= 0))
         return SG_ERROR_ARGUMENT;
-    sg_moments_combine(&scaler->signal, moments);
+    sgi_moments_combine(&scaler->signal, moments);
     return SG_OK;
 }
 
@@ -207,9 +207,9 @@ static void measure_unit(void *context, size_t index, int worker)
 {
     (void)worker;
     sg_scaler *scaler = context;
-    const sg_unit *unit = &scaler->params->units[index];
+    const sgi_unit *unit = &scaler->params->units[index];
     const sg_span *span = &scaler->params->spans[unit->span];
-    const void *values = sg_element(span->gradient, span->type, unit->begin);
+    const void *values = sgi_element(span->gradient, span->type, unit->begin);
     scaler->unit_moments[index] =
         values ? scaler->kernels->moments[span->type](values, unit->count) : (sg_moments){0, 0, 0};
 }
@@ -217,12 +217,12 @@ static void measure_unit(void *context, size_t index, int worker)
 static void measure_blocks(sg_scaler *scaler)
 {
     const sg_params *params = scaler->params;
-    sg_pool_run(sg_params_pool(params, scaler->pool), params->unit_count, measure_unit, scaler);
+    sg_pool_run(sgi_params_pool(params, scaler->pool), params->unit_count, measure_unit, scaler);
     for (size_t b = 0; b < scaler->block_count; b++)
         scaler->blocks[b].moments = (sg_moments){0, 0, 0};
     for (size_t u = 0; u < params->unit_count; u++) {
-        sg_block *b = &scaler->blocks[scaler->block_of_span[params->units[u].span]];
-        sg_moments_combine(&b->moments, &scaler->unit_moments[u]);
+        sgi_block *b = &scaler->blocks[scaler->block_of_span[params->units[u].span]];
+        sgi_moments_combine(&b->moments, &scaler->unit_moments[u]);
     }
     for (size_t b = 0; b < scaler->block_count; b++)
         scaler->blocks[b].local_count = (size_t)scaler->blocks[b].moments.count;
@@ -297,8 +297,8 @@ static double reference_scale(const sg_scaler *scaler)
     if (config->reference == SG_REFERENCE_CONSTANT)
         return config->constant;
     if (config->reference == SG_REFERENCE_NORM || config->reference == SG_REFERENCE_INNER)
-        return sg_reference_from_blocks(config->reference, scaler->blocks, scaler->block_count,
-                                        config->eps);
+        return sgi_reference_from_blocks(config->reference, scaler->blocks, scaler->block_count,
+                                         config->eps);
     return scaler->scale_given ? scaler->given_scale : sg_moments_std(&scaler->signal);
 }
 
@@ -328,17 +328,17 @@ static void report_blocks(sg_scaler *scaler)
     bool scaling =
         report->outcome == SG_STEP_SCALED && scaler->config.method == SG_METHOD_STABLEGRAD;
     for (size_t i = 0; i < scaler->block_count; i++) {
-        const sg_block *b = &scaler->blocks[i];
+        const sgi_block *b = &scaler->blocks[i];
         sg_block_report *out = &scaler->block_reports[i];
         out->count = b->local_count;
         out->std = sg_moments_std(&b->moments);
-        out->norm2 = sg_block_norm2(b);
-        out->factor = scaling ? sg_block_factor(b, report->reference, scaler->config.eps) : 1;
+        out->norm2 = sgi_block_norm2(b);
+        out->factor = scaling ? sgi_block_factor(b, report->reference, scaler->config.eps) : 1;
         out->scaled_std = out->factor * out->std;
         out->finite = isfinite(b->moments.m2);
     }
-    report->ratio_raw = sg_std_ratio(scaler->blocks, report->blocks, report->block_count, false);
-    report->ratio_scaled = sg_std_ratio(scaler->blocks, report->blocks, report->block_count, true);
+    report->ratio_raw = sgi_std_ratio(scaler->blocks, report->blocks, report->block_count, false);
+    report->ratio_scaled = sgi_std_ratio(scaler->blocks, report->blocks, report->block_count, true);
 }
 
 static void count_outcome(sg_scale_report *report)
@@ -392,13 +392,13 @@ static void apply_unit(void *context, size_t index, int worker)
 {
     (void)worker;
     sg_scaler *scaler = context;
-    const sg_unit *unit = &scaler->params->units[index];
+    const sgi_unit *unit = &scaler->params->units[index];
     const sg_span *span = &scaler->params->spans[unit->span];
-    void *values = sg_element(span->gradient, span->type, unit->begin);
+    void *values = sgi_element(span->gradient, span->type, unit->begin);
     if (!values)
         return;
-    double factor = sg_scaler_factor(scaler, unit->span);
-    if (sg_scaler_signs(scaler, unit->span))
+    double factor = sgi_scaler_factor(scaler, unit->span);
+    if (sgi_scaler_signs(scaler, unit->span))
         scaler->kernels->sign[span->type](values, values, unit->count);
     else if (factor != 1)
         scaler->kernels->multiply[span->type](values, unit->count, factor);
@@ -412,7 +412,7 @@ sg_status sg_scaler_apply(sg_scaler *scaler)
         return SG_ERROR_ORDER;
     const sg_params *params = scaler->params;
     if (scaler->report.outcome == SG_STEP_SCALED)
-        sg_pool_run(sg_params_pool(params, scaler->pool), params->unit_count, apply_unit, scaler);
+        sg_pool_run(sgi_params_pool(params, scaler->pool), params->unit_count, apply_unit, scaler);
     scaler->phase = SG_PHASE_APPLIED;
     return SG_OK;
 }
@@ -454,20 +454,20 @@ void sg_scaler_set_counters(sg_scaler *scaler, const uint64_t counters[4])
 
 /* ---- For the optimizer -------------------------------------------------------------------- */
 
-bool sg_scaler_signs(const sg_scaler *scaler, size_t span)
+bool sgi_scaler_signs(const sg_scaler *scaler, size_t span)
 {
     return scaler->report.outcome == SG_STEP_SCALED && scaler->config.method == SG_METHOD_SIGN &&
            scaler->blocks[scaler->block_of_span[span]].touched;
 }
 
-double sg_scaler_factor(const sg_scaler *scaler, size_t span)
+double sgi_scaler_factor(const sg_scaler *scaler, size_t span)
 {
     return scaler->block_reports[scaler->block_of_span[span]].factor;
 }
 
-sg_scaler_view sg_scaler_look(const sg_scaler *scaler)
+sgi_scaler_view sgi_scaler_look(const sg_scaler *scaler)
 {
-    sg_scaler_view view = {scaler->params, scaler->phase, scaler->report.outcome, false, 0};
+    sgi_scaler_view view = {scaler->params, scaler->phase, scaler->report.outcome, false, 0};
     view.sign = view.outcome == SG_STEP_SCALED && scaler->config.method == SG_METHOD_SIGN;
     for (size_t b = 0; b < scaler->block_count && !view.sign; b++) {
         const sg_block_report *r = &scaler->block_reports[b];
@@ -476,7 +476,7 @@ sg_scaler_view sg_scaler_look(const sg_scaler *scaler)
     return view;
 }
 
-void sg_scaler_consume(sg_scaler *scaler)
+void sgi_scaler_consume(sg_scaler *scaler)
 {
     scaler->phase = SG_PHASE_IDLE;
 }

@@ -5,25 +5,29 @@
 #include "scale/moments.h"
 #include "stablegrad/scale.h"
 
-typedef enum sg_scaler_phase { SG_PHASE_IDLE, SG_PHASE_MEASURED, SG_PHASE_APPLIED } sg_scaler_phase;
+typedef enum sgi_scaler_phase {
+    SG_PHASE_IDLE,
+    SG_PHASE_MEASURED,
+    SG_PHASE_APPLIED
+} sgi_scaler_phase;
 
-typedef struct sg_scaler_view {
+typedef struct sgi_scaler_view {
     const sg_params *params;
-    sg_scaler_phase phase;
+    sgi_scaler_phase phase;
     sg_outcome outcome;
     bool sign;    /* gradients are to be replaced by their signs */
     double norm2; /* of the transformed gradient; not known (0) when `sign` */
-} sg_scaler_view;
+} sgi_scaler_view;
 
-sg_scaler_view sg_scaler_look(const sg_scaler *scaler);
+sgi_scaler_view sgi_scaler_look(const sg_scaler *scaler);
 
 /* What span `span` is multiplied by; 1 when it is left as it is. */
-double sg_scaler_factor(const sg_scaler *scaler, size_t span);
+double sgi_scaler_factor(const sg_scaler *scaler, size_t span);
 
 /* Whether span `span`'s gradient is to be replaced by its sign. */
-bool sg_scaler_signs(const sg_scaler *scaler, size_t span);
+bool sgi_scaler_signs(const sg_scaler *scaler, size_t span);
 
 /* Ends the step: the next one must be measured first. */
-void sg_scaler_consume(sg_scaler *scaler);
+void sgi_scaler_consume(sg_scaler *scaler);
 
 #endif

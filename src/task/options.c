@@ -1,15 +1,15 @@
-/* The options of an image task: see pinn/settings.h. Order is the order in written files. */
-#include "pinn/option_rows.h"
+/* The options of an image task: see config/settings.h. Order is the order in written files. */
+#include "config/option_rows.h"
 #include "task/task.h"
 
-#define TOP(member) offsetof(sg_task_settings, member)
+#define TOP(member) offsetof(sgi_task_settings, member)
 /* Whole numbers that the loader bounds. */
 #define BOUNDED(path, at, least, most, initial, help)                                              \
     OTHER(path, SG_OPTION_INTEGER, at, least, most, initial, help)
 /* What is divided by, and shares of an image, must not vanish. */
 #define ABOVE_ZERO 1e-9
 
-static const sg_option rows[] = {
+static const sgi_option rows[] = {
     TEXT("name", TOP(name), "", "what runs are called; by default the file's name"),
     TEXT("title", TOP(title), "", "one line for reports"),
 
@@ -76,12 +76,12 @@ static const sg_option rows[] = {
                         "steps between checkpoints; 0 is after each epoch")),
 };
 
-static const sg_shorthand shorthands[] = {
+static const sgi_shorthand shorthands[] = {
     {"training.optimizer", "name"},
     {"training.schedule", "then"},
     {"training.stablegrad", "method"},
     {"network.init", "kind"},
 };
 
-const sg_option_table sg_task_options = {"an image task", rows, sizeof rows / sizeof rows[0],
-                                         shorthands, sizeof shorthands / sizeof shorthands[0]};
+const sgi_option_table sgi_task_options = {"an image task", rows, sizeof rows / sizeof rows[0],
+                                           shorthands, sizeof shorthands / sizeof shorthands[0]};

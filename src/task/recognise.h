@@ -10,6 +10,6 @@
 
 /* Whether the text is an image task: a mapping with the key `data`. A text that cannot be read is
  * not. */
-bool sg_task_recognise(const char *text, size_t size, const sg_allocator *allocator);
+bool sgi_task_recognise(const char *text, size_t size, const sg_allocator *allocator);
 
 #endif

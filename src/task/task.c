@@ -5,50 +5,50 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pinn/document.h"
+#include "config/document.h"
 
 /* A file that describes a PDE is told so; its keys are not spelling mistakes. */
-static sg_status check_kind(const sg_task *task, sg_reader *reader)
+static sg_status check_kind(const sgi_task *task, sgi_reader *reader)
 {
-    for (const sg_yaml *key = task->root->first; key; key = key->next->next) {
-        if (sg_option_is_key(reader->table, key) || !sg_option_is_key(&sg_problem_options, key))
+    for (const sgi_yaml *key = task->root->first; key; key = key->next->next) {
+        if (sgi_option_is_key(reader->table, key) || !sgi_option_is_key(&sgi_problem_options, key))
             continue;
-        sg_yaml_place(reader->diagnostic, key, 0, 0);
-        sg_diagnostic_say(reader->diagnostic, "'%s' is a key of a PDE problem, not of %s",
-                          key->text, reader->table->what);
-        if (sg_yaml_get(task->root, "data"))
-            sg_diagnostic_suggest(reader->diagnostic, "the key `data` makes a file an image task");
+        sgi_yaml_place(reader->diagnostic, key, 0, 0);
+        sgi_diagnostic_say(reader->diagnostic, "'%s' is a key of a PDE problem, not of %s",
+                           key->text, reader->table->what);
+        if (sgi_yaml_get(task->root, "data"))
+            sgi_diagnostic_suggest(reader->diagnostic, "the key `data` makes a file an image task");
         return SG_ERROR_FORMAT;
     }
     return SG_OK;
 }
 
-static sg_status read_all(sg_task *task, sg_reader *reader, const char *const *overrides,
+static sg_status read_all(sgi_task *task, sgi_reader *reader, const char *const *overrides,
                           size_t count)
 {
-    sg_task_settings *settings = &task->settings;
-    sg_status status = sg_document_tree(reader, task->sources, overrides, count, &task->root);
+    sgi_task_settings *settings = &task->settings;
+    sg_status status = sgi_document_tree(reader, task->sources, overrides, count, &task->root);
     if (status == SG_OK)
         status = check_kind(task, reader);
     if (status == SG_OK)
-        status = sg_document_keys(reader, task->root);
+        status = sgi_document_keys(reader, task->root);
     if (status == SG_OK)
-        status = sg_options_default(reader, "", settings);
+        status = sgi_options_default(reader, "", settings);
     if (status == SG_OK)
-        status = sg_options_read(reader, "", reader->table->what, task->root, settings);
+        status = sgi_options_read(reader, "", reader->table->what, task->root, settings);
     if (status == SG_OK)
-        status = sg_document_name(reader, task->root, &task->sources[0], &settings->name);
-    return status == SG_OK ? sg_task_check(task, reader) : status;
+        status = sgi_document_name(reader, task->root, &task->sources[0], &settings->name);
+    return status == SG_OK ? sgi_task_check(task, reader) : status;
 }
 
 /* The current folder, and the absolute folder of the file. */
-static sg_status find_folders(sg_task *task, sg_reader *reader)
+static sg_status find_folders(sgi_task *task, sgi_reader *reader)
 {
     char current[PATH_MAX], folder[2 * PATH_MAX];
     const char *name = task->sources[0].name, *slash = strrchr(name, '/');
     size_t length = slash ? (size_t)(slash - name) : 0;
     if (!getcwd(current, sizeof current) || length >= PATH_MAX) {
-        sg_diagnostic_say(reader->diagnostic, "the current folder cannot be found");
+        sgi_diagnostic_say(reader->diagnostic, "the current folder cannot be found");
         return SG_ERROR_IO;
     }
     size_t used = 0;
@@ -61,91 +61,92 @@ static sg_status find_folders(sg_task *task, sg_reader *reader)
     memcpy(folder + used, name, length);
     used += length;
     reader->file = &task->sources[0];
-    reader->current_folder = sg_arena_text(&task->arena, current, strlen(current));
-    reader->file_folder = sg_arena_text(&task->arena, used ? folder : "/", used ? used : 1);
+    reader->current_folder = sgi_arena_text(&task->arena, current, strlen(current));
+    reader->file_folder = sgi_arena_text(&task->arena, used ? folder : "/", used ? used : 1);
     return reader->current_folder && reader->file_folder ? SG_OK : SG_ERROR_MEMORY;
 }
 
-sg_status sg_task_read(sg_task **out, const char *name, const char *text, size_t size,
-                       const char *const *overrides, size_t override_count,
-                       const sg_allocator *given, sg_diagnostic *diagnostic)
+sg_status sgi_task_read(sgi_task **out, const char *name, const char *text, size_t size,
+                        const char *const *overrides, size_t override_count,
+                        const sg_allocator *given, sgi_diagnostic *diagnostic)
 {
-    sg_allocator allocator = sg_allocator_or_heap(given);
+    sg_allocator allocator = sgi_allocator_or_heap(given);
     *out = NULL;
     memset(diagnostic, 0, sizeof *diagnostic);
-    sg_task *task = sg_allocate(&allocator, 1, sizeof *task);
+    sgi_task *task = sgi_allocate(&allocator, 1, sizeof *task);
     if (!task)
         return SG_ERROR_MEMORY;
     task->allocator = allocator;
     task->names.time = -1;
-    sg_arena_init(&task->arena, &allocator);
-    task->sources = sg_arena_allocate(&task->arena, override_count + 1, sizeof *task->sources);
-    const char *name_copy = sg_arena_text(&task->arena, name, strlen(name));
-    const char *text_copy = sg_arena_text(&task->arena, text, size);
-    sg_reader reader = {.table = &sg_task_options,
-                        .names = &task->names,
-                        .arena = &task->arena,
-                        .diagnostic = diagnostic};
+    sgi_arena_init(&task->arena, &allocator);
+    task->sources = sgi_arena_allocate(&task->arena, override_count + 1, sizeof *task->sources);
+    const char *name_copy = sgi_arena_text(&task->arena, name, strlen(name));
+    const char *text_copy = sgi_arena_text(&task->arena, text, size);
+    sgi_reader reader = {.table = &sgi_task_options,
+                         .names = &task->names,
+                         .arena = &task->arena,
+                         .diagnostic = diagnostic};
     sg_status status = SG_ERROR_MEMORY;
     if (task->sources && name_copy && text_copy) {
-        task->sources[0] = (sg_source){name_copy, text_copy, size};
+        task->sources[0] = (sgi_source){name_copy, text_copy, size};
         status = find_folders(task, &reader);
     }
     if (status == SG_OK)
-        status = sg_graph_create(&task->graph, &allocator);
+        status = sgi_expressions_create(&task->exprs, &allocator);
     if (status == SG_OK) {
-        task->names.graph = task->graph;
+        task->names.exprs = task->exprs;
         status = read_all(task, &reader, overrides, override_count);
     }
     if (status != SG_OK)
-        sg_task_destroy(task);
+        sgi_task_destroy(task);
     else
         *out = task;
     return status;
 }
 
-sg_status sg_task_load(sg_task **task, const char *path, const char *const *overrides,
-                       size_t override_count, const sg_allocator *given, sg_diagnostic *diagnostic)
+sg_status sgi_task_load(sgi_task **task, const char *path, const char *const *overrides,
+                        size_t override_count, const sg_allocator *given,
+                        sgi_diagnostic *diagnostic)
 {
-    sg_allocator allocator = sg_allocator_or_heap(given);
+    sg_allocator allocator = sgi_allocator_or_heap(given);
     char *text;
     size_t size;
     *task = NULL;
-    sg_status status = sg_document_text(path, &allocator, &text, &size, diagnostic);
+    sg_status status = sgi_document_text(path, &allocator, &text, &size, diagnostic);
     if (status == SG_OK)
-        status =
-            sg_task_read(task, path, text, size, overrides, override_count, &allocator, diagnostic);
-    sg_release(&allocator, text);
+        status = sgi_task_read(task, path, text, size, overrides, override_count, &allocator,
+                               diagnostic);
+    sgi_release(&allocator, text);
     return status;
 }
 
-void sg_task_destroy(sg_task *task)
+void sgi_task_destroy(sgi_task *task)
 {
     if (!task)
         return;
     sg_allocator allocator = task->allocator;
-    sg_graph_destroy(task->graph);
-    sg_arena_clear(&task->arena);
-    sg_release(&allocator, task);
+    sgi_expressions_destroy(task->exprs);
+    sgi_arena_clear(&task->arena);
+    sgi_release(&allocator, task);
 }
 
-sg_status sg_task_write(const sg_task *task, char **text)
+sg_status sgi_task_write(const sgi_task *task, char **text)
 {
-    sg_writer w = {.allocator = task->allocator, .names = &task->names};
+    sgi_writer w = {.allocator = task->allocator, .names = &task->names};
     const char *previous = "";
-    for (size_t i = 0; i < sg_task_options.count; i++) {
-        const sg_option *option = &sg_task_options.rows[i];
-        sg_writer_option(&w, previous, option, &task->settings);
+    for (size_t i = 0; i < sgi_task_options.count; i++) {
+        const sgi_option *option = &sgi_task_options.rows[i];
+        sgi_writer_option(&w, previous, option, &task->settings);
         previous = option->path;
     }
-    return sg_writer_finish(&w, text);
+    return sgi_writer_finish(&w, text);
 }
 
 /* ---- What the rooms below need --------------------------------------------------------------- */
 
-sg_image_view sg_task_view(const sg_task *task, bool training)
+sg_image_view sgi_task_view(const sgi_task *task, bool training)
 {
-    const sg_data_settings *data = &task->settings.data;
+    const sgi_data_settings *data = &task->settings.data;
     sg_image_view view = {.size = (int)data->size,
                           .augment = training && data->augment,
                           .area_min = data->area[0],
@@ -161,9 +162,9 @@ sg_image_view sg_task_view(const sg_task *task, bool training)
     return view;
 }
 
-sg_model_options sg_task_model(const sg_task *task, int classes)
+sg_model_options sgi_task_model(const sgi_task *task, int classes)
 {
-    const sg_model_settings *network = &task->settings.network;
+    const sgi_model_settings *network = &task->settings.network;
     return (sg_model_options){.classes = classes,
                               .norm = (sg_norm)network->norm,
                               .bias = network->bias,
@@ -174,26 +175,26 @@ sg_model_options sg_task_model(const sg_task *task, int classes)
                               .act = (sg_act)network->activation};
 }
 
-sg_init_config sg_task_init(const sg_task *task)
+sg_init_config sgi_task_init(const sgi_task *task)
 {
     return (sg_init_config){.kind = (sg_init)task->settings.network.init,
                             .gain = task->settings.network.gain,
                             .seed = (uint64_t)task->settings.training.seed};
 }
 
-bool sg_task_calibrates(const sg_task *task)
+bool sgi_task_calibrates(const sgi_task *task)
 {
-    const sg_model_settings *network = &task->settings.network;
+    const sgi_model_settings *network = &task->settings.network;
     return network->calibrate == SG_CALIBRATE_YES ||
            (network->calibrate == SG_CALIBRATE_AUTO && network->norm == SG_NORM_NONE);
 }
 
-sg_scale_config sg_task_scale(const sg_task *task, uint64_t steps)
+sg_scale_config sgi_task_scale(const sgi_task *task, uint64_t steps)
 {
-    return sg_training_scale(&task->settings.training, steps);
+    return sgi_training_scale(&task->settings.training, steps);
 }
 
-sg_optim_config sg_task_optim(const sg_task *task, uint64_t steps, sg_schedule_term *terms)
+sg_optim_config sgi_task_optim(const sgi_task *task, uint64_t steps, sg_schedule_term *terms)
 {
-    return sg_training_optim(&task->settings.training, steps, terms);
+    return sgi_training_optim(&task->settings.training, steps, terms);
 }

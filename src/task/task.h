@@ -5,15 +5,15 @@
 #ifndef SG_TASK_TASK_H
 #define SG_TASK_TASK_H
 
-#include "pinn/settings.h"
+#include "config/settings.h"
 #include "stablegrad/graph.h"
 #include "stablegrad/images.h"
 
-typedef enum sg_data_kind { SG_DATA_CIFAR10, SG_DATA_CIFAR100, SG_DATA_FOLDER } sg_data_kind;
+typedef enum sgi_data_kind { SG_DATA_CIFAR10, SG_DATA_CIFAR100, SG_DATA_FOLDER } sgi_data_kind;
 
-typedef struct sg_data_settings {
-    int kind;               /* sg_data_kind */
-    sg_paths train, test;   /* of a folder: one each */
+typedef struct sgi_data_settings {
+    int kind;               /* sgi_data_kind */
+    sgi_paths train, test;  /* of a folder: one each */
     int64_t size;           /* px of the square input */
     bool augment;           /* random resized crops of the training images; evaluation never */
     double area[2], aspect; /* of the crops */
@@ -22,79 +22,79 @@ typedef struct sg_data_settings {
     double mean[3], std[3];
     int64_t workers, ahead;
     int64_t test_images; /* evaluated each time; 0: all */
-} sg_data_settings;
+} sgi_data_settings;
 
 /* Whether weights are calibrated after drawing them. */
-typedef enum sg_calibration {
+typedef enum sgi_calibration {
     SG_CALIBRATE_AUTO, /* when there is no norm */
     SG_CALIBRATE_YES,
     SG_CALIBRATE_NO
-} sg_calibration;
+} sgi_calibration;
 
-typedef struct sg_model_settings {
+typedef struct sgi_model_settings {
     int model; /* index of sg_model_name */
     int norm;  /* sg_norm */
     bool bias;
     double dropout, drop_path; /* < 0: the model's own */
-    sg_widths hidden;          /* of the mlp */
+    sgi_widths hidden;         /* of the mlp */
     int activation;            /* sg_act, of the mlp */
     int init;                  /* sg_init */
     double gain;               /* 0: the activation's own */
-    int calibrate;             /* sg_calibration */
+    int calibrate;             /* sgi_calibration */
     int precision;             /* sg_precision */
-} sg_model_settings;
+} sgi_model_settings;
 
-typedef struct sg_task_settings {
+typedef struct sgi_task_settings {
     const char *name, *title;
-    sg_data_settings data;
-    sg_model_settings network;
-    sg_training_settings training; /* steps 0: as many as `epochs` have */
+    sgi_data_settings data;
+    sgi_model_settings network;
+    sgi_training_settings training; /* steps 0: as many as `epochs` have */
     int64_t epochs, batch, observe_every;
     double smoothing;
-} sg_task_settings;
+} sgi_task_settings;
 
-typedef struct sg_task {
+typedef struct sgi_task {
     sg_allocator allocator;
-    sg_arena arena;
-    sg_source *sources; /* the file, then each override */
-    sg_yaml *root;
-    sg_graph *graph; /* of constant expressions, as 5/3 */
-    sg_names names;
-    sg_task_settings settings;
-} sg_task;
+    sgi_arena arena;
+    sgi_source *sources; /* the file, then each override */
+    sgi_yaml *root;
+    sgi_expressions *exprs; /* of constant expressions, as 5/3 */
+    sgi_names names;
+    sgi_task_settings settings;
+} sgi_task;
 
-/* As sg_problem_read and sg_problem_load. A path in the file is relative to the file's folder, one
- * in an override to the current folder. Whether data are there is for opening them to say. */
-SG_CHECKED sg_status sg_task_read(sg_task **task, const char *name, const char *text, size_t size,
-                                  const char *const *overrides, size_t override_count,
-                                  const sg_allocator *allocator, sg_diagnostic *diagnostic);
-SG_CHECKED sg_status sg_task_load(sg_task **task, const char *path, const char *const *overrides,
-                                  size_t override_count, const sg_allocator *allocator,
-                                  sg_diagnostic *diagnostic);
-void sg_task_destroy(sg_task *task); /* NULL is allowed */
+/* As sgi_problem_read and sgi_problem_load. A path in the file is relative to the file's folder,
+ * one in an override to the current folder. Whether data are there is for opening them to say. */
+SG_CHECKED sg_status sgi_task_read(sgi_task **task, const char *name, const char *text, size_t size,
+                                   const char *const *overrides, size_t override_count,
+                                   const sg_allocator *allocator, sgi_diagnostic *diagnostic);
+SG_CHECKED sg_status sgi_task_load(sgi_task **task, const char *path, const char *const *overrides,
+                                   size_t override_count, const sg_allocator *allocator,
+                                   sgi_diagnostic *diagnostic);
+void sgi_task_destroy(sgi_task *task); /* NULL is allowed */
 
 /* The whole task as text with every option and absolute paths: reading it gives the same task.
- * Release with sg_release and the task's allocator. */
-SG_CHECKED sg_status sg_task_write(const sg_task *task, char **text);
+ * Release with sgi_release and the task's allocator. */
+SG_CHECKED sg_status sgi_task_write(const sgi_task *task, char **text);
 
 /* ---- What the rooms below need --------------------------------------------------------------- */
 
-sg_image_view sg_task_view(const sg_task *task, bool training);
-sg_model_options sg_task_model(const sg_task *task, int classes);
-sg_init_config sg_task_init(const sg_task *task);
-bool sg_task_calibrates(const sg_task *task);
+sg_image_view sgi_task_view(const sgi_task *task, bool training);
+sg_model_options sgi_task_model(const sgi_task *task, int classes);
+sg_init_config sgi_task_init(const sgi_task *task);
+bool sgi_task_calibrates(const sgi_task *task);
 
 /* The scaler's and the optimizer's, for a run of `steps`; `terms` (SG_MOST_PIECES + 2) receives the
  * schedule and must outlive the call that uses the configuration. */
-sg_scale_config sg_task_scale(const sg_task *task, uint64_t steps);
-sg_optim_config sg_task_optim(const sg_task *task, uint64_t steps, sg_schedule_term *terms);
+sg_scale_config sgi_task_scale(const sgi_task *task, uint64_t steps);
+sg_optim_config sgi_task_optim(const sgi_task *task, uint64_t steps, sg_schedule_term *terms);
 
 /* ---- Shared by the files of this room ---------------------------------------------------------
  */
 
-extern const sg_option_table sg_task_options;
+extern const sgi_option_table sgi_task_options;
 
 /* What no single option can check. */
-SG_CHECKED sg_status sg_task_check(sg_task *task, sg_reader *reader);
+SG_CHECKED sg_status sgi_task_check(sgi_task *task, sgi_reader *reader);
 
 #endif

@@ -2,60 +2,60 @@
 #include "task/task.h"
 
 /* The node of data.KEY, or of `data`, or the whole file: the nearest that is there. */
-static const sg_yaml *node_of(const sg_task *task, const char *section, const char *key)
+static const sgi_yaml *node_of(const sgi_task *task, const char *section, const char *key)
 {
-    const sg_yaml *mapping = sg_yaml_get(task->root, section);
-    const sg_yaml *node =
-        mapping && mapping->kind == SG_YAML_MAPPING ? sg_yaml_get(mapping, key) : NULL;
+    const sgi_yaml *mapping = sgi_yaml_get(task->root, section);
+    const sgi_yaml *node =
+        mapping && mapping->kind == SG_YAML_MAPPING ? sgi_yaml_get(mapping, key) : NULL;
     return node ? node : mapping ? mapping : task->root;
 }
 
-static sg_status check_files(const sg_task *task, sg_reader *reader, const char *key,
-                             const sg_paths *paths)
+static sg_status check_files(const sgi_task *task, sgi_reader *reader, const char *key,
+                             const sgi_paths *paths)
 {
-    const sg_yaml *node = node_of(task, "data", key);
-    sg_diagnostic *diagnostic = reader->diagnostic;
+    const sgi_yaml *node = node_of(task, "data", key);
+    sgi_diagnostic *diagnostic = reader->diagnostic;
     if (paths->count == 0) {
-        sg_yaml_place(diagnostic, node, 0, 0);
-        sg_diagnostic_say(diagnostic, "'data.%s' is missing", key);
-        sg_diagnostic_suggest(diagnostic, "as in  data: {train: train.bin, test: test.bin}");
+        sgi_yaml_place(diagnostic, node, 0, 0);
+        sgi_diagnostic_say(diagnostic, "'data.%s' is missing", key);
+        sgi_diagnostic_suggest(diagnostic, "as in  data: {train: train.bin, test: test.bin}");
         return SG_ERROR_FORMAT;
     }
     if (task->settings.data.kind != SG_DATA_FOLDER || paths->count == 1)
         return SG_OK;
-    sg_yaml_place(diagnostic, node, 0, 0);
-    sg_diagnostic_say(diagnostic, "data.%s of kind folder is one folder, not a list of %d", key,
-                      paths->count);
-    sg_diagnostic_suggest(diagnostic, "classes are folders inside it, as in train/cat/1.jpg");
+    sgi_yaml_place(diagnostic, node, 0, 0);
+    sgi_diagnostic_say(diagnostic, "data.%s of kind folder is one folder, not a list of %d", key,
+                       paths->count);
+    sgi_diagnostic_suggest(diagnostic, "classes are folders inside it, as in train/cat/1.jpg");
     return SG_ERROR_FORMAT;
 }
 
-static sg_status check_crops(const sg_task *task, sg_reader *reader)
+static sg_status check_crops(const sgi_task *task, sgi_reader *reader)
 {
     const double *area = task->settings.data.area;
     if (area[0] <= area[1])
         return SG_OK;
-    const sg_yaml *crop = node_of(task, "data", "crop"), *node = sg_yaml_get(crop, "area");
-    sg_yaml_place(reader->diagnostic, node ? node : crop, 0, 0);
-    sg_diagnostic_say(reader->diagnostic,
-                      "data.crop.area is [smallest, largest], and the first is the larger here");
+    const sgi_yaml *crop = node_of(task, "data", "crop"), *node = sgi_yaml_get(crop, "area");
+    sgi_yaml_place(reader->diagnostic, node ? node : crop, 0, 0);
+    sgi_diagnostic_say(reader->diagnostic,
+                       "data.crop.area is [smallest, largest], and the first is the larger here");
     return SG_ERROR_FORMAT;
 }
 
 /* BatchNorm divides by the batch's deviation, which one image does not have. */
-static sg_status check_batch(const sg_task *task, sg_reader *reader)
+static sg_status check_batch(const sgi_task *task, sgi_reader *reader)
 {
-    const sg_task_settings *settings = &task->settings;
+    const sgi_task_settings *settings = &task->settings;
     if (settings->network.norm != SG_NORM_BATCH || settings->batch >= 2)
         return SG_OK;
-    sg_yaml_place(reader->diagnostic, node_of(task, "training", "batch"), 0, 0);
-    sg_diagnostic_say(reader->diagnostic, "network.norm batch needs training.batch of at least 2");
+    sgi_yaml_place(reader->diagnostic, node_of(task, "training", "batch"), 0, 0);
+    sgi_diagnostic_say(reader->diagnostic, "network.norm batch needs training.batch of at least 2");
     return SG_ERROR_FORMAT;
 }
 
-sg_status sg_task_check(sg_task *task, sg_reader *reader)
+sg_status sgi_task_check(sgi_task *task, sgi_reader *reader)
 {
-    const sg_data_settings *data = &task->settings.data;
+    const sgi_data_settings *data = &task->settings.data;
     sg_status status = check_files(task, reader, "train", &data->train);
     if (status == SG_OK)
         status = check_files(task, reader, "test", &data->test);

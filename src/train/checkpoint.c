@@ -6,22 +6,22 @@
 
 #include "base/memory.h"
 #include "base/params.h"
-#include "base/safetensors.h"
+#include "files/safetensors.h"
 #include "train/progress.h"
 
 enum { NAME_SIZE = 40 };
 
 /* Tensors over the network's own memory; `names` holds their texts. */
 typedef struct tensor_list {
-    sg_tensor *tensors;
+    sgi_tensor *tensors;
     char (*names)[NAME_SIZE];
     size_t count; /* two for each layer; there is room for one more */
 } tensor_list;
 
 static void release_list(tensor_list *list, const sg_allocator *allocator)
 {
-    sg_release(allocator, list->tensors);
-    sg_release(allocator, list->names);
+    sgi_release(allocator, list->tensors);
+    sgi_release(allocator, list->names);
 }
 
 static sg_status list_weights(tensor_list *list, const sg_jet_network *network,
@@ -29,9 +29,9 @@ static sg_status list_weights(tensor_list *list, const sg_jet_network *network,
 {
     size_t layers = (size_t)sg_jet_network_layers(network);
     sg_type type = sg_jet_network_type(network);
-    sg_tensor_type stored = type == SG_FLOAT32 ? SG_TENSOR_F32 : SG_TENSOR_F64;
-    list->tensors = sg_allocate(allocator, 2 * layers + 1, sizeof *list->tensors);
-    list->names = sg_allocate(allocator, 2 * layers + 1, sizeof *list->names);
+    sgi_tensor_type stored = type == SG_FLOAT32 ? SG_TENSOR_F32 : SG_TENSOR_F64;
+    list->tensors = sgi_allocate(allocator, 2 * layers + 1, sizeof *list->tensors);
+    list->names = sgi_allocate(allocator, 2 * layers + 1, sizeof *list->names);
     list->count = 2 * layers;
     if (!list->tensors || !list->names) {
         release_list(list, allocator);
@@ -42,86 +42,87 @@ static sg_status list_weights(tensor_list *list, const sg_jet_network *network,
         void *values = sg_jet_network_values(network);
         snprintf(list->names[2 * l], NAME_SIZE, "layers.%zu.weight", l);
         snprintf(list->names[2 * l + 1], NAME_SIZE, "layers.%zu.bias", l);
-        list->tensors[2 * l] = (sg_tensor){.name = list->names[2 * l],
-                                           .type = stored,
-                                           .rank = 2,
-                                           .shape = {(size_t)layer.outputs, (size_t)layer.inputs},
-                                           .data = sg_element(values, type, layer.weight)};
-        list->tensors[2 * l + 1] = (sg_tensor){.name = list->names[2 * l + 1],
-                                               .type = stored,
-                                               .rank = 1,
-                                               .shape = {(size_t)layer.outputs},
-                                               .data = sg_element(values, type, layer.bias)};
+        list->tensors[2 * l] = (sgi_tensor){.name = list->names[2 * l],
+                                            .type = stored,
+                                            .rank = 2,
+                                            .shape = {(size_t)layer.outputs, (size_t)layer.inputs},
+                                            .data = sgi_element(values, type, layer.weight)};
+        list->tensors[2 * l + 1] = (sgi_tensor){.name = list->names[2 * l + 1],
+                                                .type = stored,
+                                                .rank = 1,
+                                                .shape = {(size_t)layer.outputs},
+                                                .data = sgi_element(values, type, layer.bias)};
     }
     return SG_OK;
 }
 
-static sg_status no_memory(sg_message *message)
+static sg_status no_memory(sgi_message *message)
 {
-    sg_message_set(message, "out of memory");
+    sgi_message_set(message, "out of memory");
     return SG_ERROR_MEMORY;
 }
 
-sg_status sg_weights_save(const char *path, const sg_jet_network *network,
-                          const sg_allocator *given, sg_message *message)
+sg_status sgi_weights_save(const char *path, const sg_jet_network *network,
+                           const sg_allocator *given, sgi_message *message)
 {
-    sg_allocator allocator = sg_allocator_or_heap(given);
+    sg_allocator allocator = sgi_allocator_or_heap(given);
     tensor_list list;
     if (list_weights(&list, network, &allocator) != SG_OK)
         return no_memory(message);
-    sg_tensor_note note = {"format", "pt"};
-    sg_status status = sg_safetensors_write(path, list.tensors, list.count, &note, 1, message->text,
-                                            sizeof message->text);
+    sgi_tensor_note note = {"format", "pt"};
+    sg_status status = sgi_safetensors_write(path, list.tensors, list.count, &note, 1,
+                                             message->text, sizeof message->text);
     release_list(&list, &allocator);
     return status;
 }
 
-sg_status sg_checkpoint_save(const char *path, const sg_jet_network *network, const sg_optim *optim,
-                             const sg_progress *progress, const sg_allocator *given,
-                             sg_message *message)
+sg_status sgi_checkpoint_save(const char *path, const sg_jet_network *network,
+                              const sg_optim *optim, const sgi_progress *progress,
+                              const sg_allocator *given, sgi_message *message)
 {
-    sg_allocator allocator = sg_allocator_or_heap(given);
+    sg_allocator allocator = sgi_allocator_or_heap(given);
     tensor_list list;
     if (list_weights(&list, network, &allocator) != SG_OK)
         return no_memory(message);
     size_t size;
     const void *state = sg_optim_state(optim, &size);
-    list.tensors[list.count++] = (sg_tensor){
+    list.tensors[list.count++] = (sgi_tensor){
         .name = SG_STATE_TENSOR, .type = SG_TENSOR_U8, .rank = 1, .shape = {size}, .data = state};
-    sg_progress_notes notes;
-    sg_progress_write(&notes, progress);
-    sg_status status = sg_safetensors_write(path, list.tensors, list.count, notes.notes,
-                                            SG_PROGRESS_NOTES, message->text, sizeof message->text);
+    sgi_progress_notes notes;
+    sgi_progress_write(&notes, progress);
+    sg_status status =
+        sgi_safetensors_write(path, list.tensors, list.count, notes.notes, SG_PROGRESS_NOTES,
+                              message->text, sizeof message->text);
     release_list(&list, &allocator);
     return status;
 }
 
 /* ---- Reading ------------------------------------------------------------------------------ */
 
-static bool same_shape(const sg_tensor *a, const sg_tensor *b)
+static bool same_shape(const sgi_tensor *a, const sgi_tensor *b)
 {
     return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof a->shape[0]) == 0;
 }
 
-static sg_status check_weights(const tensor_list *list, const sg_safetensors *file,
-                               const char *path, sg_message *message)
+static sg_status check_weights(const tensor_list *list, const sgi_safetensors *file,
+                               const char *path, sgi_message *message)
 {
     for (size_t i = 0; i < list->count; i++) {
-        const sg_tensor *want = &list->tensors[i], *have = sg_safetensors_find(file, want->name);
+        const sgi_tensor *want = &list->tensors[i], *have = sgi_safetensors_find(file, want->name);
         if (!have) {
-            sg_message_set(message, "%s has no tensor '%s'", path, want->name);
+            sgi_message_set(message, "%s has no tensor '%s'", path, want->name);
             return SG_ERROR_FORMAT;
         }
         if (have->type != SG_TENSOR_F32 && have->type != SG_TENSOR_F64) {
-            sg_message_set(message, "%s: '%s' is of type %s, not F32 or F64", path, want->name,
-                           sg_tensor_type_name(have->type));
+            sgi_message_set(message, "%s: '%s' is of type %s, not F32 or F64", path, want->name,
+                            sgi_tensor_type_name(have->type));
             return SG_ERROR_FORMAT;
         }
         if (!same_shape(want, have)) {
-            sg_message_set(message,
-                           "%s: '%s' does not have the shape of this network's (%zu x %zu); "
-                           "is it the same problem?",
-                           path, want->name, want->shape[0], want->rank > 1 ? want->shape[1] : 1);
+            sgi_message_set(message,
+                            "%s: '%s' does not have the shape of this network's (%zu x %zu); "
+                            "is it the same problem?",
+                            path, want->name, want->shape[0], want->rank > 1 ? want->shape[1] : 1);
             return SG_ERROR_FORMAT;
         }
     }
@@ -129,9 +130,9 @@ static sg_status check_weights(const tensor_list *list, const sg_safetensors *fi
 }
 
 /* Copies one tensor into the network's memory, converting its type. */
-static void copy_weights(const sg_tensor *to, const sg_tensor *from)
+static void copy_weights(const sgi_tensor *to, const sgi_tensor *from)
 {
-    size_t count = sg_tensor_elements(to);
+    size_t count = sgi_tensor_elements(to);
     bool wide = from->type == SG_TENSOR_F64;
     for (size_t i = 0; i < count; i++) {
         double x = wide ? ((const double *)from->data)[i] : (double)((const float *)from->data)[i];
@@ -142,45 +143,46 @@ static void copy_weights(const sg_tensor *to, const sg_tensor *from)
     }
 }
 
-static sg_status read_weights(const sg_safetensors *file, const char *path, sg_jet_network *network,
-                              const sg_allocator *allocator, sg_message *message)
+static sg_status read_weights(const sgi_safetensors *file, const char *path,
+                              sg_jet_network *network, const sg_allocator *allocator,
+                              sgi_message *message)
 {
     tensor_list list;
     if (list_weights(&list, network, allocator) != SG_OK)
         return no_memory(message);
     sg_status status = check_weights(&list, file, path, message);
     for (size_t i = 0; i < list.count && status == SG_OK; i++)
-        copy_weights(&list.tensors[i], sg_safetensors_find(file, list.tensors[i].name));
+        copy_weights(&list.tensors[i], sgi_safetensors_find(file, list.tensors[i].name));
     release_list(&list, allocator);
     return status;
 }
 
-sg_status sg_weights_load(const char *path, sg_jet_network *network, const sg_allocator *given,
-                          sg_message *message)
+sg_status sgi_weights_load(const char *path, sg_jet_network *network, const sg_allocator *given,
+                           sgi_message *message)
 {
-    sg_allocator allocator = sg_allocator_or_heap(given);
-    sg_safetensors *file;
+    sg_allocator allocator = sgi_allocator_or_heap(given);
+    sgi_safetensors *file;
     sg_status status =
-        sg_safetensors_open(&file, path, &allocator, message->text, sizeof message->text);
+        sgi_safetensors_open(&file, path, &allocator, message->text, sizeof message->text);
     if (status != SG_OK)
         return status;
     status = read_weights(file, path, network, &allocator, message);
-    sg_safetensors_close(file);
+    sgi_safetensors_close(file);
     return status;
 }
 
-static sg_status read_checkpoint(const sg_safetensors *file, const char *path,
-                                 sg_jet_network *network, sg_optim *optim, sg_progress *progress,
-                                 const sg_allocator *allocator, sg_message *message)
+static sg_status read_checkpoint(const sgi_safetensors *file, const char *path,
+                                 sg_jet_network *network, sg_optim *optim, sgi_progress *progress,
+                                 const sg_allocator *allocator, sgi_message *message)
 {
-    const sg_tensor *state = sg_safetensors_find(file, SG_STATE_TENSOR);
-    sg_progress read;
-    if (!state || state->type != SG_TENSOR_U8 || !sg_progress_read(file, &read)) {
-        sg_message_set(message, "%s is not a checkpoint that can be resumed", path);
+    const sgi_tensor *state = sgi_safetensors_find(file, SG_STATE_TENSOR);
+    sgi_progress read;
+    if (!state || state->type != SG_TENSOR_U8 || !sgi_progress_read(file, &read)) {
+        sgi_message_set(message, "%s is not a checkpoint that can be resumed", path);
         return SG_ERROR_FORMAT;
     }
-    if (sg_optim_restore(optim, state->data, sg_tensor_elements(state)) != SG_OK) {
-        sg_message_set(message, "%s was saved by another optimizer or network", path);
+    if (sg_optim_restore(optim, state->data, sgi_tensor_elements(state)) != SG_OK) {
+        sgi_message_set(message, "%s was saved by another optimizer or network", path);
         return SG_ERROR_STATE;
     }
     sg_status status = read_weights(file, path, network, allocator, message);
@@ -189,16 +191,17 @@ static sg_status read_checkpoint(const sg_safetensors *file, const char *path,
     return status;
 }
 
-sg_status sg_checkpoint_load(const char *path, sg_jet_network *network, sg_optim *optim,
-                             sg_progress *progress, const sg_allocator *given, sg_message *message)
+sg_status sgi_checkpoint_load(const char *path, sg_jet_network *network, sg_optim *optim,
+                              sgi_progress *progress, const sg_allocator *given,
+                              sgi_message *message)
 {
-    sg_allocator allocator = sg_allocator_or_heap(given);
-    sg_safetensors *file;
+    sg_allocator allocator = sgi_allocator_or_heap(given);
+    sgi_safetensors *file;
     sg_status status =
-        sg_safetensors_open(&file, path, &allocator, message->text, sizeof message->text);
+        sgi_safetensors_open(&file, path, &allocator, message->text, sizeof message->text);
     if (status != SG_OK)
         return status;
     status = read_checkpoint(file, path, network, optim, progress, &allocator, message);
-    sg_safetensors_close(file);
+    sgi_safetensors_close(file);
     return status;
 }

@@ -9,20 +9,20 @@
 #include "train/subject.h"
 
 /* Weights only: layers.N.weight (out, in), layers.N.bias (out), in the network's type. */
-SG_CHECKED sg_status sg_weights_save(const char *path, const sg_jet_network *network,
-                                     const sg_allocator *allocator, sg_message *message);
+SG_CHECKED sg_status sgi_weights_save(const char *path, const sg_jet_network *network,
+                                      const sg_allocator *allocator, sgi_message *message);
 
 /* Reads weights in float or double into the network; every tensor must be there with its shape,
  * others are ignored. On failure the network is unchanged. */
-SG_CHECKED sg_status sg_weights_load(const char *path, sg_jet_network *network,
-                                     const sg_allocator *allocator, sg_message *message);
+SG_CHECKED sg_status sgi_weights_load(const char *path, sg_jet_network *network,
+                                      const sg_allocator *allocator, sgi_message *message);
 
 /* Everything that resuming needs. */
-SG_CHECKED sg_status sg_checkpoint_save(const char *path, const sg_jet_network *network,
-                                        const sg_optim *optim, const sg_progress *progress,
-                                        const sg_allocator *allocator, sg_message *message);
-SG_CHECKED sg_status sg_checkpoint_load(const char *path, sg_jet_network *network, sg_optim *optim,
-                                        sg_progress *progress, const sg_allocator *allocator,
-                                        sg_message *message);
+SG_CHECKED sg_status sgi_checkpoint_save(const char *path, const sg_jet_network *network,
+                                         const sg_optim *optim, const sgi_progress *progress,
+                                         const sg_allocator *allocator, sgi_message *message);
+SG_CHECKED sg_status sgi_checkpoint_load(const char *path, sg_jet_network *network, sg_optim *optim,
+                                         sgi_progress *progress, const sg_allocator *allocator,
+                                         sgi_message *message);
 
 #endif

@@ -7,19 +7,19 @@
 
 static double **allocate_fields(const sg_allocator *allocator, size_t fields, size_t count)
 {
-    double **arrays = sg_allocate(allocator, fields, sizeof *arrays);
+    double **arrays = sgi_allocate(allocator, fields, sizeof *arrays);
     if (!arrays)
         return NULL;
     for (size_t f = 0; f < fields; f++)
-        arrays[f] = sg_allocate(allocator, count, sizeof **arrays);
+        arrays[f] = sgi_allocate(allocator, count, sizeof **arrays);
     return arrays;
 }
 
 static void release_fields(const sg_allocator *allocator, double **arrays, size_t fields)
 {
     for (size_t f = 0; arrays && f < fields; f++)
-        sg_release(allocator, arrays[f]);
-    sg_release(allocator, arrays);
+        sgi_release(allocator, arrays[f]);
+    sgi_release(allocator, arrays);
 }
 
 static bool all_there(double **arrays, size_t fields)
@@ -30,68 +30,68 @@ static bool all_there(double **arrays, size_t fields)
     return there;
 }
 
-static sg_status prepare(sg_errors *errors, sg_problem *problem, sg_pool *pool)
+static sg_status prepare(sgi_errors *errors, sgi_problem *problem, sg_pool *pool)
 {
     size_t fields = (size_t)problem->names.field_count;
     const sg_allocator *a = &errors->allocator;
-    sg_diagnostic diagnostic;
-    errors->grid = sg_grid_of_problem(problem);
+    sgi_diagnostic diagnostic;
+    errors->grid = sgi_box_grid_of_problem(problem);
     if (errors->grid.total == 0)
         return SG_ERROR_MEMORY;
-    sg_status status =
-        sg_problem_quantities(problem, problem->names.fields, fields, &errors->values, &diagnostic);
+    sg_status status = sgi_problem_quantities(problem, problem->names.fields, fields,
+                                              &errors->values, &diagnostic);
     if (status != SG_OK)
         return status;
     errors->reference = allocate_fields(a, fields, errors->grid.total);
     errors->prediction = allocate_fields(a, fields, errors->grid.total);
-    errors->fields = sg_allocate(a, fields + 1, sizeof *errors->fields);
+    errors->fields = sgi_allocate(a, fields + 1, sizeof *errors->fields);
     if (!all_there(errors->reference, fields) || !all_there(errors->prediction, fields) ||
         !errors->fields)
         return SG_ERROR_MEMORY;
-    sg_places places = {&errors->grid, NULL, errors->grid.total};
-    return sg_places_reference(problem, &places, errors->reference, pool, a);
+    sgi_places places = {&errors->grid, NULL, errors->grid.total};
+    return sgi_places_reference(problem, &places, errors->reference, pool, a);
 }
 
-sg_status sg_errors_create(sg_errors **out, sg_problem *problem, sg_pool *pool,
-                           const sg_allocator *given)
+sg_status sgi_errors_create(sgi_errors **out, sgi_problem *problem, sg_pool *pool,
+                            const sg_allocator *given)
 {
     *out = NULL;
     if (problem->solution.kind == SG_SOLUTION_NONE)
         return SG_OK;
-    sg_allocator allocator = sg_allocator_or_heap(given);
-    sg_errors *errors = sg_allocate(&allocator, 1, sizeof *errors);
+    sg_allocator allocator = sgi_allocator_or_heap(given);
+    sgi_errors *errors = sgi_allocate(&allocator, 1, sizeof *errors);
     if (!errors)
         return SG_ERROR_MEMORY;
     errors->allocator = allocator;
     errors->problem = problem;
     sg_status status = prepare(errors, problem, pool);
     if (status != SG_OK) {
-        sg_errors_destroy(errors);
+        sgi_errors_destroy(errors);
         return status;
     }
     *out = errors;
     return SG_OK;
 }
 
-void sg_errors_destroy(sg_errors *errors)
+void sgi_errors_destroy(sgi_errors *errors)
 {
     if (!errors)
         return;
     sg_allocator allocator = errors->allocator;
     size_t fields = (size_t)errors->problem->names.field_count;
-    sg_point_set_release(&errors->values);
+    sgi_point_set_release(&errors->values);
     release_fields(&allocator, errors->reference, fields);
     release_fields(&allocator, errors->prediction, fields);
-    sg_release(&allocator, errors->fields);
-    sg_release(&allocator, errors);
+    sgi_release(&allocator, errors->fields);
+    sgi_release(&allocator, errors);
 }
 
-sg_status sg_errors_measure(sg_errors *errors, sg_jet_network *network, sg_pool *pool)
+sg_status sgi_errors_measure(sgi_errors *errors, sg_jet_network *network, sg_pool *pool)
 {
     size_t fields = (size_t)errors->problem->names.field_count;
-    sg_places places = {&errors->grid, NULL, errors->grid.total};
-    sg_status status = sg_quantities_evaluate(errors->problem, &errors->values, network, &places,
-                                              errors->prediction, pool, &errors->allocator);
+    sgi_places places = {&errors->grid, NULL, errors->grid.total};
+    sg_status status = sgi_quantities_evaluate(errors->problem, &errors->values, network, &places,
+                                               errors->prediction, pool, &errors->allocator);
     if (status != SG_OK)
         return status;
     double all_error = 0, all_size = 0, all_largest = 0;
@@ -104,12 +104,12 @@ sg_status sg_errors_measure(sg_errors *errors, sg_jet_network *network, sg_pool 
             largest = fabs(d) > largest || isnan(d) ? fabs(d) : largest;
         }
         errors->fields[f] =
-            (sg_field_error){errors->problem->names.fields[f], sqrt(error / size), largest};
+            (sgi_field_error){errors->problem->names.fields[f], sqrt(error / size), largest};
         all_error += error;
         all_size += size;
         all_largest = fmax(all_largest, largest);
     }
-    errors->fields[fields] = (sg_field_error){"all", sqrt(all_error / all_size), all_largest};
+    errors->fields[fields] = (sgi_field_error){"all", sqrt(all_error / all_size), all_largest};
     errors->field_count = fields + 1;
     return SG_OK;
 }

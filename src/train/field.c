@@ -5,19 +5,19 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/npz.h"
+#include "files/npz.h"
 
 typedef struct writer {
-    sg_npz *npz;
-    const sg_problem *problem;
-    const sg_grid *grid;
-    sg_message *message;
+    sgi_npz *npz;
+    const sgi_problem *problem;
+    const sgi_box_grid *grid;
+    sgi_message *message;
 } writer;
 
 static sg_status add(writer *w, const char *name, const double *values)
 {
-    return sg_npz_add(w->npz, name, SG_ARRAY_FLOAT64, (size_t)w->grid->coordinates, w->grid->sizes,
-                      values, w->message->text, sizeof w->message->text);
+    return sgi_npz_add(w->npz, name, SG_ARRAY_FLOAT64, (size_t)w->grid->coordinates, w->grid->sizes,
+                       values, w->message->text, sizeof w->message->text);
 }
 
 static sg_status add_axes(writer *w, double *axis)
@@ -25,9 +25,9 @@ static sg_status add_axes(writer *w, double *axis)
     sg_status status = SG_OK;
     for (int c = 0; c < w->grid->coordinates && status == SG_OK; c++) {
         for (size_t i = 0; i < w->grid->sizes[c]; i++)
-            axis[i] = sg_grid_axis(w->grid, c, i);
-        status = sg_npz_add(w->npz, w->problem->names.coordinates[c], SG_ARRAY_FLOAT64, 1,
-                            &w->grid->sizes[c], axis, w->message->text, sizeof w->message->text);
+            axis[i] = sgi_box_grid_axis(w->grid, c, i);
+        status = sgi_npz_add(w->npz, w->problem->names.coordinates[c], SG_ARRAY_FLOAT64, 1,
+                             &w->grid->sizes[c], axis, w->message->text, sizeof w->message->text);
     }
     return status;
 }
@@ -45,53 +45,53 @@ static sg_status add_all(writer *w, const char *prefix, const char *const *names
     return status;
 }
 
-static sg_status add_fields(writer *w, sg_problem *problem, sg_jet_network *network, sg_pool *pool,
+static sg_status add_fields(writer *w, sgi_problem *problem, sg_jet_network *network, sg_pool *pool,
                             double **arrays, const sg_allocator *allocator)
 {
     size_t fields = (size_t)problem->names.field_count;
-    sg_places places = {w->grid, NULL, w->grid->total};
-    sg_point_set values;
-    sg_diagnostic diagnostic;
+    sgi_places places = {w->grid, NULL, w->grid->total};
+    sgi_point_set values;
+    sgi_diagnostic diagnostic;
     sg_status status =
-        sg_problem_quantities(problem, problem->names.fields, fields, &values, &diagnostic);
+        sgi_problem_quantities(problem, problem->names.fields, fields, &values, &diagnostic);
     if (status == SG_OK) {
         status =
-            sg_quantities_evaluate(problem, &values, network, &places, arrays, pool, allocator);
-        sg_point_set_release(&values);
+            sgi_quantities_evaluate(problem, &values, network, &places, arrays, pool, allocator);
+        sgi_point_set_release(&values);
     }
     if (status == SG_OK)
         status = add_all(w, "", problem->names.fields, "", arrays, fields);
     if (status != SG_OK || problem->solution.kind == SG_SOLUTION_NONE)
         return status;
-    status = sg_places_reference(problem, &places, arrays, pool, allocator);
+    status = sgi_places_reference(problem, &places, arrays, pool, allocator);
     if (status == SG_OK)
         status = add_all(w, "", problem->names.fields, "_reference", arrays, fields);
     return status;
 }
 
-static sg_status add_residuals(writer *w, const sg_problem *problem, sg_jet_network *network,
+static sg_status add_residuals(writer *w, const sgi_problem *problem, sg_jet_network *network,
                                sg_pool *pool, double **arrays, const sg_allocator *allocator)
 {
-    const sg_point_set *domain = &problem->sets[0];
+    const sgi_point_set *domain = &problem->sets[0];
     const char *names[SG_MOST_COMPONENTS];
     for (int k = 0; k < domain->component_count; k++)
         names[k] = domain->terms[domain->component_terms[k]].name;
-    sg_places places = {w->grid, NULL, w->grid->total};
+    sgi_places places = {w->grid, NULL, w->grid->total};
     sg_status status =
-        sg_quantities_evaluate(problem, domain, network, &places, arrays, pool, allocator);
+        sgi_quantities_evaluate(problem, domain, network, &places, arrays, pool, allocator);
     if (status != SG_OK)
         return status;
     return add_all(w, "residual_", names, "", arrays, (size_t)domain->component_count);
 }
 
-static sg_status write_arrays(writer *w, sg_problem *problem, sg_jet_network *network,
+static sg_status write_arrays(writer *w, sgi_problem *problem, sg_jet_network *network,
                               sg_pool *pool, const sg_allocator *allocator)
 {
     size_t fields = (size_t)problem->names.field_count;
     size_t components = (size_t)problem->sets[0].component_count;
     size_t count = fields > components ? fields : components;
-    double **arrays = sg_allocate(allocator, count, sizeof *arrays);
-    double *memory = sg_allocate(allocator, count * w->grid->total, sizeof *memory);
+    double **arrays = sgi_allocate(allocator, count, sizeof *arrays);
+    double *memory = sgi_allocate(allocator, count * w->grid->total, sizeof *memory);
     sg_status status = arrays && memory ? SG_OK : SG_ERROR_MEMORY;
     for (size_t k = 0; k < count && status == SG_OK; k++)
         arrays[k] = memory + k * w->grid->total;
@@ -101,30 +101,30 @@ static sg_status write_arrays(writer *w, sg_problem *problem, sg_jet_network *ne
         status = add_fields(w, problem, network, pool, arrays, allocator);
     if (status == SG_OK)
         status = add_residuals(w, problem, network, pool, arrays, allocator);
-    sg_release(allocator, memory);
-    sg_release(allocator, arrays);
+    sgi_release(allocator, memory);
+    sgi_release(allocator, arrays);
     return status;
 }
 
-sg_status sg_field_write(const char *folder, sg_problem *problem, sg_jet_network *network,
-                         sg_pool *pool, const sg_allocator *given, sg_message *message)
+sg_status sgi_field_write(const char *folder, sgi_problem *problem, sg_jet_network *network,
+                          sg_pool *pool, const sg_allocator *given, sgi_message *message)
 {
-    sg_allocator allocator = sg_allocator_or_heap(given);
+    sg_allocator allocator = sgi_allocator_or_heap(given);
     char path[SG_PATH_SIZE];
-    sg_grid whole = sg_grid_of_problem(problem);
-    sg_grid grid = sg_grid_thinned(&whole, SG_FIELD_POINTS);
+    sgi_box_grid whole = sgi_box_grid_of_problem(problem);
+    sgi_box_grid grid = sgi_box_grid_thinned(&whole, SG_FIELD_POINTS);
     writer w = {.problem = problem, .grid = &grid, .message = message};
-    sg_status status = sg_run_path(path, folder, "field.npz");
+    sg_status status = sgi_run_path(path, folder, "field.npz");
     message->text[0] = '\0';
     if (status == SG_OK)
-        status = sg_npz_create(&w.npz, path, &allocator, message->text, sizeof message->text);
+        status = sgi_npz_create(&w.npz, path, &allocator, message->text, sizeof message->text);
     if (status == SG_OK) {
         status = write_arrays(&w, problem, network, pool, &allocator);
         if (status == SG_OK)
-            return sg_npz_commit(w.npz, message->text, sizeof message->text);
-        sg_npz_abandon(w.npz);
+            return sgi_npz_commit(w.npz, message->text, sizeof message->text);
+        sgi_npz_abandon(w.npz);
     }
     if (!message->text[0])
-        sg_message_set(message, "cannot write %s/field.npz: %s", folder, sg_status_text(status));
+        sgi_message_set(message, "cannot write %s/field.npz: %s", folder, sg_status_text(status));
     return status;
 }

@@ -11,8 +11,8 @@ enum { SG_FIELD_POINTS = 400000 };
 /* Writes folder/field.npz: an axis for each coordinate, then for each field F its values F, the
  * reference F_reference when there is one, and residual_E for each equation E. The grid is the
  * problem's evaluation grid, thinned to SG_FIELD_POINTS. */
-SG_CHECKED sg_status sg_field_write(const char *folder, sg_problem *problem,
-                                    sg_jet_network *network, sg_pool *pool,
-                                    const sg_allocator *allocator, sg_message *message);
+SG_CHECKED sg_status sgi_field_write(const char *folder, sgi_problem *problem,
+                                     sg_jet_network *network, sg_pool *pool,
+                                     const sg_allocator *allocator, sgi_message *message);
 
 #endif

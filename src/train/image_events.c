@@ -9,15 +9,15 @@
 static const char *const kind_names[SG_EVENTS] = {"exploded", "not_finite", "constant",
                                                   "recovered"};
 
-double sg_exploded_loss(int classes)
+double sgi_exploded_loss(int classes)
 {
     return 100 * log(classes);
 }
 
-__attribute__((format(printf, 4, 5))) static const sg_image_event *record(sg_image_event *event,
-                                                                          uint64_t step,
-                                                                          const char *layer,
-                                                                          const char *format, ...)
+__attribute__((format(printf, 4, 5))) static const sgi_image_event *record(sgi_image_event *event,
+                                                                           uint64_t step,
+                                                                           const char *layer,
+                                                                           const char *format, ...)
 {
     va_list list;
     event->happened = true;
@@ -33,8 +33,8 @@ __attribute__((format(printf, 4, 5))) static const sg_image_event *record(sg_ima
 
 /* ---- A step ------------------------------------------------------------------------------- */
 
-static const sg_image_event *forward_left(sg_image_event *event, const sg_net *net,
-                                          const sg_image_step *step)
+static const sgi_image_event *forward_left(sgi_image_event *event, const sg_net *net,
+                                           const sgi_image_step *step)
 {
     size_t first = sg_net_first_not_finite(net);
     event->value = NAN;
@@ -45,7 +45,7 @@ static const sg_image_event *forward_left(sg_image_event *event, const sg_net *n
                   layer);
 }
 
-const char *sg_first_bad_gradient(const sg_scale_report *scale)
+const char *sgi_first_bad_gradient(const sg_scale_report *scale)
 {
     for (size_t b = scale->block_count; b > 0; b--)
         if (!scale->blocks[b - 1].finite)
@@ -53,17 +53,17 @@ const char *sg_first_bad_gradient(const sg_scale_report *scale)
     return "the output";
 }
 
-static const sg_image_event *backward_left(sg_image_event *event, const sg_image_step *step)
+static const sgi_image_event *backward_left(sgi_image_event *event, const sgi_image_step *step)
 {
-    const char *layer = sg_first_bad_gradient(step->scale);
+    const char *layer = sgi_first_bad_gradient(step->scale);
     event->backward = true;
     event->value = NAN;
     return record(event, step->step, layer,
                   "%s is the first, from the output down, whose gradient is not finite", layer);
 }
 
-static const sg_image_event *exploded(sg_image_event *event, const sg_net *net,
-                                      const sg_image_step *step)
+static const sgi_image_event *exploded(sgi_image_event *event, const sg_net *net,
+                                       const sgi_image_step *step)
 {
     sg_layer_report largest = {.name = ""};
     for (size_t i = 0; i < sg_net_layer_count(net); i++) {
@@ -78,16 +78,16 @@ static const sg_image_event *exploded(sg_image_event *event, const sg_net *net,
                   step->loss.loss, largest.name, largest.std);
 }
 
-const sg_image_event *sg_image_events_step(sg_image_events *events, const sg_net *net,
-                                           const sg_image_step *step)
+const sgi_image_event *sgi_image_events_step(sgi_image_events *events, const sg_net *net,
+                                             const sgi_image_step *step)
 {
-    sg_image_event *left = &events->events[SG_EVENT_NOT_FINITE];
-    sg_image_event *grown = &events->events[SG_EVENT_EXPLODED];
+    sgi_image_event *left = &events->events[SG_EVENT_NOT_FINITE];
+    sgi_image_event *grown = &events->events[SG_EVENT_EXPLODED];
     if (!isfinite(step->loss.loss))
         return left->happened || !step->observed ? NULL : forward_left(left, net, step);
     if (step->scale->outcome == SG_STEP_NOT_FINITE)
         return left->happened ? NULL : backward_left(left, step);
-    if (step->loss.loss < sg_exploded_loss(sg_net_classes(net)) || grown->happened ||
+    if (step->loss.loss < sgi_exploded_loss(sg_net_classes(net)) || grown->happened ||
         !step->observed)
         return NULL;
     return exploded(grown, net, step);
@@ -98,7 +98,7 @@ const sg_image_event *sg_image_events_step(sg_image_events *events, const sg_net
 /* Less than this share of an output's deviation lies between images: rounding, not sight. */
 #define DULL 1e-4
 
-const char *sg_first_dull_layer(const sg_net *net)
+const char *sgi_first_dull_layer(const sg_net *net)
 {
     const char *first = "";
     for (size_t i = sg_net_layer_count(net); i > 0; i--) {
@@ -110,12 +110,12 @@ const char *sg_first_dull_layer(const sg_net *net)
     return first;
 }
 
-const sg_image_event *sg_image_events_evaluation(sg_image_events *events, uint64_t step,
-                                                 const sg_image_score *score, int classes,
-                                                 const char *dull)
+const sgi_image_event *sgi_image_events_evaluation(sgi_image_events *events, uint64_t step,
+                                                   const sgi_image_score *score, int classes,
+                                                   const char *dull)
 {
-    sg_image_event *constant = &events->events[SG_EVENT_CONSTANT];
-    sg_image_event *recovered = &events->events[SG_EVENT_RECOVERED];
+    sgi_image_event *constant = &events->events[SG_EVENT_CONSTANT];
+    sgi_image_event *recovered = &events->events[SG_EVENT_RECOVERED];
     if (score->only_class >= 0 && classes > 1 && score->images > 1) {
         if (constant->happened)
             return NULL;
@@ -140,7 +140,7 @@ const sg_image_event *sg_image_events_evaluation(sg_image_events *events, uint64
 
 /* ---- JSON --------------------------------------------------------------------------------- */
 
-static json_t *event_json(const sg_image_event *event, int kind)
+static json_t *event_json(const sgi_image_event *event, int kind)
 {
     json_t *object = json_object();
     json_object_set_new(object, "kind", json_string(kind_names[kind]));
@@ -152,12 +152,12 @@ static json_t *event_json(const sg_image_event *event, int kind)
     else if (kind == SG_EVENT_CONSTANT)
         json_object_set_new(object, "class", json_integer((json_int_t)event->value));
     else
-        json_object_set_new(object, "value", sg_json_number(event->value));
+        json_object_set_new(object, "value", sgi_json_number(event->value));
     json_object_set_new(object, "text", json_string(event->text));
     return object;
 }
 
-json_t *sg_image_events_json(const sg_image_events *events)
+json_t *sgi_image_events_json(const sgi_image_events *events)
 {
     json_t *array = json_array();
     bool written[SG_EVENTS] = {false};
@@ -180,7 +180,7 @@ static void copy_text(char *text, size_t size, const json_t *value)
     snprintf(text, size, "%s", json_is_string(value) ? json_string_value(value) : "");
 }
 
-void sg_image_events_read(sg_image_events *events, const json_t *array)
+void sgi_image_events_read(sgi_image_events *events, const json_t *array)
 {
     size_t index;
     json_t *object;
@@ -189,7 +189,7 @@ void sg_image_events_read(sg_image_events *events, const json_t *array)
     {
         const json_t *kind = json_object_get(object, "kind");
         for (int k = 0; k < SG_EVENTS && json_is_string(kind); k++) {
-            sg_image_event *event = &events->events[k];
+            sgi_image_event *event = &events->events[k];
             if (strcmp(json_string_value(kind), kind_names[k]) != 0)
                 continue;
             const json_t *value =

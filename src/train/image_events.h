@@ -7,49 +7,49 @@
 
 #include "train/image_trainer.h"
 
-typedef enum sg_image_event_kind {
+typedef enum sgi_image_event_kind {
     SG_EVENT_EXPLODED,   /* the training loss passed 100 times that of guessing */
     SG_EVENT_NOT_FINITE, /* an output or a gradient left the finite range */
     SG_EVENT_CONSTANT,   /* every test image got the same class */
     SG_EVENT_RECOVERED,  /* after one of these: the test loss is below that of guessing */
     SG_EVENTS
-} sg_image_event_kind;
+} sgi_image_event_kind;
 
-typedef struct sg_image_event {
+typedef struct sgi_image_event {
     bool happened;
     uint64_t step;
     char layer[160]; /* "" for the last kind */
     bool backward;   /* SG_EVENT_NOT_FINITE: in the backward pass */
     double value;    /* std of the layer's output, the test loss, or the class */
     char text[400];  /* the whole as a sentence */
-} sg_image_event;
+} sgi_image_event;
 
-typedef struct sg_image_events {
-    sg_image_event events[SG_EVENTS];
-} sg_image_events;
+typedef struct sgi_image_events {
+    sgi_image_event events[SG_EVENTS];
+} sgi_image_events;
 
 /* The loss above which a network has exploded: guessing gives ln(classes). */
-double sg_exploded_loss(int classes);
+double sgi_exploded_loss(int classes);
 
 /* Looks at a step; the new event, or NULL. */
-const sg_image_event *sg_image_events_step(sg_image_events *events, const sg_net *net,
-                                           const sg_image_step *step);
+const sgi_image_event *sgi_image_events_step(sgi_image_events *events, const sg_net *net,
+                                             const sgi_image_step *step);
 
 /* Looks at an evaluation; `dull` is the layer from which on outputs do not depend on the image, or
  * "". */
-const sg_image_event *sg_image_events_evaluation(sg_image_events *events, uint64_t step,
-                                                 const sg_image_score *score, int classes,
-                                                 const char *dull);
+const sgi_image_event *sgi_image_events_evaluation(sgi_image_events *events, uint64_t step,
+                                                   const sgi_image_score *score, int classes,
+                                                   const char *dull);
 
 /* The first block, from the output down, whose gradient is not finite; "the output" when it is the
  * signal itself. */
-const char *sg_first_bad_gradient(const sg_scale_report *scale);
+const char *sgi_first_bad_gradient(const sg_scale_report *scale);
 
 /* The layer from which on outputs do not depend on the image, of a network just observed, or "". */
-const char *sg_first_dull_layer(const sg_net *net);
+const char *sgi_first_dull_layer(const sg_net *net);
 
 /* As an array of objects in the order of their steps, and back; what cannot be read is left out. */
-json_t *sg_image_events_json(const sg_image_events *events);
-void sg_image_events_read(sg_image_events *events, const json_t *array);
+json_t *sgi_image_events_json(const sgi_image_events *events);
+void sgi_image_events_read(sgi_image_events *events, const json_t *array);
 
 #endif

@@ -6,14 +6,14 @@
 #include "train/subject.h"
 
 /* Task and pool must outlive the subject. */
-SG_CHECKED sg_status sg_image_subject_create(sg_subject **subject, const sg_task *task,
-                                             sg_pool *pool, sg_isa isa,
-                                             const sg_allocator *allocator, sg_message *message);
+SG_CHECKED sg_status sgi_image_subject_create(sgi_subject **subject, const sgi_task *task,
+                                              sg_pool *pool, sg_isa isa,
+                                              const sg_allocator *allocator, sgi_message *message);
 
 /* The trainer of such a subject. */
-sg_image_trainer *sg_image_subject_trainer(const sg_subject *subject);
+sgi_image_trainer *sgi_image_subject_trainer(const sgi_subject *subject);
 
 /* "efficientnet_v2_s without norm", "resnet50 with batch norm", "mlp 4 x 256 tanh, no norm". */
-void sg_describe_model(const sg_model_settings *network, char *text, size_t size);
+void sgi_describe_model(const sgi_model_settings *network, char *text, size_t size);
 
 #endif

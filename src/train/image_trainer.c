@@ -11,9 +11,9 @@ typedef struct source {
     sg_loader *loader;
 } source;
 
-struct sg_image_trainer {
+struct sgi_image_trainer {
     sg_allocator allocator;
-    const sg_task *task;
+    const sgi_task *task;
     sg_pool *pool;
     sg_isa isa;
     source train, test;
@@ -25,13 +25,13 @@ struct sg_image_trainer {
 
 /* ---- Making ------------------------------------------------------------------------------- */
 
-static const sg_task_settings *settings(const sg_image_trainer *t)
+static const sgi_task_settings *settings(const sgi_image_trainer *t)
 {
     return &t->task->settings;
 }
 
-static sg_status open_set(sg_image_trainer *t, source *s, const sg_paths *paths, const char *key,
-                          sg_message *message)
+static sg_status open_set(sgi_image_trainer *t, source *s, const sgi_paths *paths, const char *key,
+                          sgi_message *message)
 {
     int kind = settings(t)->data.kind;
     char why[600] = "";
@@ -42,51 +42,51 @@ static sg_status open_set(sg_image_trainer *t, source *s, const sg_paths *paths,
                                     kind == SG_DATA_CIFAR10 ? 10 : 100, &t->allocator, why,
                                     sizeof why);
     if (status == SG_ERROR_IO)
-        sg_message_set(message, "%s. Where the images are is said by --set %s=PATH", why, key);
+        sgi_message_set(message, "%s. Where the images are is said by --set %s=PATH", why, key);
     else if (status != SG_OK)
-        sg_message_set(message, "%s", why[0] ? why : sg_status_text(status));
+        sgi_message_set(message, "%s", why[0] ? why : sg_status_text(status));
     return status;
 }
 
-static sg_status open_loader(sg_image_trainer *t, source *s, bool training, sg_message *message)
+static sg_status open_loader(sgi_image_trainer *t, source *s, bool training, sgi_message *message)
 {
-    const sg_data_settings *data = &settings(t)->data;
+    const sgi_data_settings *data = &settings(t)->data;
     sg_loader_config config = sg_loader_defaults();
     config.batch = (int)settings(t)->batch;
     config.threads = (int)data->workers;
     config.ahead = (int)data->ahead;
     config.shuffle = config.drop_last = training;
-    config.view = sg_task_view(t->task, training);
+    config.view = sgi_task_view(t->task, training);
     sg_status status = sg_loader_create(&s->loader, s->set, &config, &t->allocator);
     if (status != SG_OK)
-        sg_message_set(message, "the images cannot be loaded: %s", sg_status_text(status));
+        sgi_message_set(message, "the images cannot be loaded: %s", sg_status_text(status));
     return status;
 }
 
 /* Classes of a folder are numbered by their names, so both folders must have the same ones. */
-static sg_status check_classes(const sg_image_trainer *t, sg_message *message)
+static sg_status check_classes(const sgi_image_trainer *t, sgi_message *message)
 {
     const sg_dataset *train = t->train.set, *test = t->test.set;
     int classes = sg_dataset_classes(train);
     if (sg_dataset_classes(test) != classes) {
-        sg_message_set(message, "the training images have %d classes and the test images %d",
-                       classes, sg_dataset_classes(test));
+        sgi_message_set(message, "the training images have %d classes and the test images %d",
+                        classes, sg_dataset_classes(test));
         return SG_ERROR_FORMAT;
     }
     for (int c = 0; c < classes && sg_dataset_class_name(train, c); c++) {
         const char *a = sg_dataset_class_name(train, c), *b = sg_dataset_class_name(test, c);
         if (!b || strcmp(a, b) != 0) {
-            sg_message_set(message,
-                           "class '%s' of the training images is not among the test images", a);
+            sgi_message_set(message,
+                            "class '%s' of the training images is not among the test images", a);
             return SG_ERROR_FORMAT;
         }
     }
     return SG_OK;
 }
 
-static sg_status open_data(sg_image_trainer *t, sg_message *message)
+static sg_status open_data(sgi_image_trainer *t, sgi_message *message)
 {
-    const sg_data_settings *data = &settings(t)->data;
+    const sgi_data_settings *data = &settings(t)->data;
     sg_status status = open_set(t, &t->train, &data->train, "data.train", message);
     if (status == SG_OK)
         status = open_set(t, &t->test, &data->test, "data.test", message);
@@ -104,27 +104,27 @@ static sg_status open_data(sg_image_trainer *t, sg_message *message)
         t->steps = t->per_epoch * (uint64_t)settings(t)->epochs;
     if (t->per_epoch > 0)
         return SG_OK;
-    sg_message_set(message, "%zu training images do not fill one batch of %lld",
-                   sg_dataset_count(t->train.set), (long long)settings(t)->batch);
+    sgi_message_set(message, "%zu training images do not fill one batch of %lld",
+                    sg_dataset_count(t->train.set), (long long)settings(t)->batch);
     return SG_ERROR_ARGUMENT;
 }
 
-static sg_status net_failed(const sg_image_trainer *t, sg_status status, sg_message *message)
+static sg_status net_failed(const sgi_image_trainer *t, sg_status status, sgi_message *message)
 {
     const char *why = t->net ? sg_net_message(t->net) : "";
     if (status == SG_ERROR_UNSUPPORTED && settings(t)->network.precision == SG_PRECISION_BF16)
         why = "this processor has no bf16 products; use network.precision=float";
-    sg_message_set(message, "the network cannot be built: %s",
-                   why[0] ? why : sg_status_text(status));
+    sgi_message_set(message, "the network cannot be built: %s",
+                    why[0] ? why : sg_status_text(status));
     return status;
 }
 
-static sg_status build_network(sg_image_trainer *t, sg_message *message)
+static sg_status build_network(sgi_image_trainer *t, sgi_message *message)
 {
-    const sg_task_settings *s = settings(t);
+    const sgi_task_settings *s = settings(t);
     sg_net_config config = sg_net_defaults();
-    sg_model_options options = sg_task_model(t->task, sg_dataset_classes(t->train.set));
-    sg_init_config init = sg_task_init(t->task);
+    sg_model_options options = sgi_task_model(t->task, sg_dataset_classes(t->train.set));
+    sg_init_config init = sgi_task_init(t->task);
     config.batch = (int)s->batch;
     config.height = config.width = (int)s->data.size;
     config.threads = sg_pool_threads(t->pool);
@@ -139,15 +139,15 @@ static sg_status build_network(sg_image_trainer *t, sg_message *message)
     return status == SG_OK ? SG_OK : net_failed(t, status, message);
 }
 
-static sg_status load_failed(sg_status status, sg_message *message)
+static sg_status load_failed(sg_status status, sgi_message *message)
 {
-    sg_message_set(message, "no more images can be read: %s", sg_status_text(status));
+    sgi_message_set(message, "no more images can be read: %s", sg_status_text(status));
     return status;
 }
 
-static sg_status calibrate(sg_image_trainer *t, sg_message *message)
+static sg_status calibrate(sgi_image_trainer *t, sgi_message *message)
 {
-    if (!sg_task_calibrates(t->task))
+    if (!sgi_task_calibrates(t->task))
         return SG_OK;
     sg_batch batch;
     sg_status status = sg_loader_next(t->train.loader, &batch);
@@ -155,26 +155,26 @@ static sg_status calibrate(sg_image_trainer *t, sg_message *message)
         return load_failed(status, message);
     status = sg_net_calibrate(t->net, batch.images);
     if (status != SG_OK)
-        sg_message_set(message, "the start cannot be calibrated: %s", sg_net_message(t->net));
+        sgi_message_set(message, "the start cannot be calibrated: %s", sg_net_message(t->net));
     return status;
 }
 
-static sg_status create_optimizer(sg_image_trainer *t, sg_message *message)
+static sg_status create_optimizer(sgi_image_trainer *t, sgi_message *message)
 {
     sg_schedule_term terms[SG_MOST_PIECES + 2];
-    sg_scale_config scale = sg_task_scale(t->task, t->steps);
-    sg_optim_config optim = sg_task_optim(t->task, t->steps, terms);
+    sg_scale_config scale = sgi_task_scale(t->task, t->steps);
+    sg_optim_config optim = sgi_task_optim(t->task, t->steps, terms);
     sg_params *params = sg_net_params(t->net);
     scale.isa = optim.isa = t->isa;
     sg_status status = sg_scaler_create(&t->scaler, params, &scale, t->pool, &t->allocator);
     if (status == SG_OK)
         status = sg_optim_create(&t->optim, params, &optim, t->pool, &t->allocator);
     if (status != SG_OK)
-        sg_message_set(message, "the optimizer cannot be set up: %s", sg_status_text(status));
+        sgi_message_set(message, "the optimizer cannot be set up: %s", sg_status_text(status));
     return status;
 }
 
-sg_status sg_image_trainer_move(sg_image_trainer *t, sg_message *message)
+sg_status sgi_image_trainer_move(sgi_image_trainer *t, sgi_message *message)
 {
     uint64_t step = sg_optim_steps(t->optim);
     sg_status status =
@@ -182,7 +182,7 @@ sg_status sg_image_trainer_move(sg_image_trainer *t, sg_message *message)
     return status == SG_OK ? SG_OK : load_failed(status, message);
 }
 
-static sg_status set_up(sg_image_trainer *t, sg_message *message)
+static sg_status set_up(sgi_image_trainer *t, sgi_message *message)
 {
     sg_status status = open_data(t, message);
     if (status == SG_OK)
@@ -190,21 +190,21 @@ static sg_status set_up(sg_image_trainer *t, sg_message *message)
     if (status == SG_OK)
         status = create_optimizer(t, message);
     if (status == SG_OK)
-        status = sg_image_trainer_move(t, message);
+        status = sgi_image_trainer_move(t, message);
     if (status == SG_OK)
         status = calibrate(t, message);
-    return status == SG_OK ? sg_image_trainer_move(t, message) : status;
+    return status == SG_OK ? sgi_image_trainer_move(t, message) : status;
 }
 
-sg_status sg_image_trainer_create(sg_image_trainer **out, const sg_task *task, sg_pool *pool,
-                                  sg_isa isa, const sg_allocator *given, sg_message *message)
+sg_status sgi_image_trainer_create(sgi_image_trainer **out, const sgi_task *task, sg_pool *pool,
+                                   sg_isa isa, const sg_allocator *given, sgi_message *message)
 {
-    sg_allocator allocator = sg_allocator_or_heap(given);
+    sg_allocator allocator = sgi_allocator_or_heap(given);
     *out = NULL;
     message->text[0] = '\0';
-    sg_image_trainer *t = sg_allocate(&allocator, 1, sizeof *t);
+    sgi_image_trainer *t = sgi_allocate(&allocator, 1, sizeof *t);
     if (!t) {
-        sg_message_set(message, "out of memory");
+        sgi_message_set(message, "out of memory");
         return SG_ERROR_MEMORY;
     }
     t->allocator = allocator;
@@ -214,15 +214,15 @@ sg_status sg_image_trainer_create(sg_image_trainer **out, const sg_task *task, s
     sg_status status = set_up(t, message);
     if (status != SG_OK) {
         if (!message->text[0])
-            sg_message_set(message, "%s", sg_status_text(status));
-        sg_image_trainer_destroy(t);
+            sgi_message_set(message, "%s", sg_status_text(status));
+        sgi_image_trainer_destroy(t);
         return status;
     }
     *out = t;
     return SG_OK;
 }
 
-void sg_image_trainer_destroy(sg_image_trainer *t)
+void sgi_image_trainer_destroy(sgi_image_trainer *t)
 {
     if (!t)
         return;
@@ -234,17 +234,17 @@ void sg_image_trainer_destroy(sg_image_trainer *t)
     sg_loader_destroy(t->test.loader);
     sg_dataset_close(t->train.set);
     sg_dataset_close(t->test.set);
-    sg_release(&allocator, t);
+    sgi_release(&allocator, t);
 }
 
 /* ---- Working ------------------------------------------------------------------------------ */
 
 /* The next batch; a new epoch begins when the last has none left. */
-static sg_status next_batch(sg_image_trainer *t, sg_batch *batch, sg_message *message)
+static sg_status next_batch(sgi_image_trainer *t, sg_batch *batch, sgi_message *message)
 {
     sg_status status = sg_loader_next(t->train.loader, batch);
     if (status == SG_OK && batch->count == 0) {
-        status = sg_image_trainer_move(t, message);
+        status = sgi_image_trainer_move(t, message);
         if (status == SG_OK)
             status = sg_loader_next(t->train.loader, batch);
     }
@@ -254,8 +254,8 @@ static sg_status next_batch(sg_image_trainer *t, sg_batch *batch, sg_message *me
 }
 
 /* Loss and gradients on the batch, and a look inside. */
-static sg_status differentiate(sg_image_trainer *t, const sg_batch *batch, uint64_t step,
-                               double observe_from, sg_image_step *result)
+static sg_status differentiate(sgi_image_trainer *t, const sg_batch *batch, uint64_t step,
+                               double observe_from, sgi_image_step *result)
 {
     sg_status status = sg_net_forward(t->net, batch->images, SG_MODE_TRAIN, step);
     if (status == SG_OK)
@@ -269,7 +269,7 @@ static sg_status differentiate(sg_image_trainer *t, const sg_batch *batch, uint6
     return status;
 }
 
-static sg_status scale_and_step(sg_image_trainer *t, uint64_t step, sg_image_step *result)
+static sg_status scale_and_step(sgi_image_trainer *t, uint64_t step, sgi_image_step *result)
 {
     size_t signal = (size_t)result->images * (size_t)sg_net_classes(t->net);
     sg_status status = sg_scaler_observe(t->scaler, sg_net_signal(t->net), SG_FLOAT32, signal, 1.0);
@@ -281,12 +281,12 @@ static sg_status scale_and_step(sg_image_trainer *t, uint64_t step, sg_image_ste
     return status;
 }
 
-sg_status sg_image_trainer_step(sg_image_trainer *t, double observe_from, sg_image_step *result,
-                                sg_message *message)
+sg_status sgi_image_trainer_step(sgi_image_trainer *t, double observe_from, sgi_image_step *result,
+                                 sgi_message *message)
 {
     uint64_t step = sg_optim_steps(t->optim);
     sg_batch batch;
-    *result = (sg_image_step){.step = step + 1};
+    *result = (sgi_image_step){.step = step + 1};
     sg_status status = next_batch(t, &batch, message);
     if (status != SG_OK)
         return status;
@@ -296,8 +296,8 @@ sg_status sg_image_trainer_step(sg_image_trainer *t, double observe_from, sg_ima
     if (status == SG_OK)
         status = scale_and_step(t, step, result);
     if (status != SG_OK)
-        sg_message_set(message, "step %llu: %s %s", (unsigned long long)step + 1,
-                       sg_status_text(status), sg_net_message(t->net));
+        sgi_message_set(message, "step %llu: %s %s", (unsigned long long)step + 1,
+                        sg_status_text(status), sg_net_message(t->net));
     return status;
 }
 
@@ -318,7 +318,7 @@ typedef struct tally {
     bool several;
 } tally;
 
-static sg_status evaluate_batch(sg_image_trainer *t, const sg_batch *batch, int count, tally *sum)
+static sg_status evaluate_batch(sgi_image_trainer *t, const sg_batch *batch, int count, tally *sum)
 {
     sg_loss_result loss;
     int classes = sg_net_classes(t->net);
@@ -341,7 +341,8 @@ static sg_status evaluate_batch(sg_image_trainer *t, const sg_batch *batch, int 
     return SG_OK;
 }
 
-sg_status sg_image_trainer_evaluate(sg_image_trainer *t, sg_image_score *score, sg_message *message)
+sg_status sgi_image_trainer_evaluate(sgi_image_trainer *t, sgi_image_score *score,
+                                     sgi_message *message)
 {
     uint64_t most = (uint64_t)settings(t)->data.test_images;
     tally sum = {0};
@@ -362,56 +363,56 @@ sg_status sg_image_trainer_evaluate(sg_image_trainer *t, sg_image_score *score, 
     if (status == SG_OK && !sum.several)
         status = sg_net_observe(t->net);
     if (status != SG_OK) {
-        sg_message_set(message, "the test images cannot be evaluated: %s", sg_status_text(status));
+        sgi_message_set(message, "the test images cannot be evaluated: %s", sg_status_text(status));
         return status;
     }
     double n = (double)sum.images;
-    *score = (sg_image_score){sum.images, sum.loss / n, sum.top1 / n, sum.top5 / n,
-                              sum.several ? -1 : sum.first_class};
+    *score = (sgi_image_score){sum.images, sum.loss / n, sum.top1 / n, sum.top5 / n,
+                               sum.several ? -1 : sum.first_class};
     return SG_OK;
 }
 
 /* ---- Looking ------------------------------------------------------------------------------ */
 
-sg_net *sg_image_trainer_network(const sg_image_trainer *t)
+sg_net *sgi_image_trainer_network(const sgi_image_trainer *t)
 {
     return t->net;
 }
 
-sg_scaler *sg_image_trainer_scaler(const sg_image_trainer *t)
+sg_scaler *sgi_image_trainer_scaler(const sgi_image_trainer *t)
 {
     return t->scaler;
 }
 
-sg_optim *sg_image_trainer_optim(const sg_image_trainer *t)
+sg_optim *sgi_image_trainer_optim(const sgi_image_trainer *t)
 {
     return t->optim;
 }
 
-uint64_t sg_image_trainer_steps(const sg_image_trainer *t)
+uint64_t sgi_image_trainer_steps(const sgi_image_trainer *t)
 {
     return t->steps;
 }
 
-uint64_t sg_image_trainer_per_epoch(const sg_image_trainer *t)
+uint64_t sgi_image_trainer_per_epoch(const sgi_image_trainer *t)
 {
     return t->per_epoch;
 }
 
-sg_image_data sg_image_trainer_data(const sg_image_trainer *t)
+sgi_image_data sgi_image_trainer_data(const sgi_image_trainer *t)
 {
-    return (sg_image_data){sg_dataset_count(t->train.set), sg_dataset_count(t->test.set),
-                           sg_dataset_classes(t->train.set)};
+    return (sgi_image_data){sg_dataset_count(t->train.set), sg_dataset_count(t->test.set),
+                            sg_dataset_classes(t->train.set)};
 }
 
-size_t sg_image_trainer_parameter_bytes(const sg_image_trainer *t)
+size_t sgi_image_trainer_parameter_bytes(const sgi_image_trainer *t)
 {
     size_t state;
     sg_optim_state(t->optim, &state);
     return state + 2 * sizeof(float) * sg_net_information(t->net).parameters;
 }
 
-uint64_t sg_image_trainer_unread(const sg_image_trainer *t, char *message, size_t size)
+uint64_t sgi_image_trainer_unread(const sgi_image_trainer *t, char *message, size_t size)
 {
     return sg_loader_skipped(t->train.loader, message, size) +
            sg_loader_skipped(t->test.loader, NULL, 0);

@@ -8,17 +8,17 @@
 #include "task/task.h"
 #include "train/metrics.h"
 
-typedef struct sg_image_trainer sg_image_trainer;
+typedef struct sgi_image_trainer sgi_image_trainer;
 
 /* Opens the data, builds the network, draws and, if the task says so, calibrates its weights on the
  * first training batch. Task and pool must outlive the trainer. On failure `message` says why. */
-SG_CHECKED sg_status sg_image_trainer_create(sg_image_trainer **trainer, const sg_task *task,
-                                             sg_pool *pool, sg_isa isa,
-                                             const sg_allocator *allocator, sg_message *message);
-void sg_image_trainer_destroy(sg_image_trainer *trainer); /* NULL is allowed */
+SG_CHECKED sg_status sgi_image_trainer_create(sgi_image_trainer **trainer, const sgi_task *task,
+                                              sg_pool *pool, sg_isa isa,
+                                              const sg_allocator *allocator, sgi_message *message);
+void sgi_image_trainer_destroy(sgi_image_trainer *trainer); /* NULL is allowed */
 
 /* What a step did. */
-typedef struct sg_image_step {
+typedef struct sgi_image_step {
     uint64_t step; /* steps taken, this one included */
     sg_loss_result loss;
     int images;
@@ -26,44 +26,44 @@ typedef struct sg_image_step {
     sg_step_info info;
     const sg_scale_report *scale;
     bool observed; /* every layer's output was looked at, before the step was taken */
-} sg_image_step;
+} sgi_image_step;
 
 /* Takes a step. When the loss is `observe_from` or more, or not a number, every layer's output on
  * this batch is looked at before the step is taken: sg_net_layer_at has it. 0 is always. */
-SG_CHECKED sg_status sg_image_trainer_step(sg_image_trainer *trainer, double observe_from,
-                                           sg_image_step *result, sg_message *message);
+SG_CHECKED sg_status sgi_image_trainer_step(sgi_image_trainer *trainer, double observe_from,
+                                            sgi_image_step *result, sgi_message *message);
 
 /* What the test images give. */
-typedef struct sg_image_score {
+typedef struct sgi_image_score {
     uint64_t images;
     double loss, top1, top5; /* means over the images */
     int only_class;          /* the class that every image got; -1: there are several */
-} sg_image_score;
+} sgi_image_score;
 
 /* When all images get one class, every layer's output on the last batch is looked at. */
-SG_CHECKED sg_status sg_image_trainer_evaluate(sg_image_trainer *trainer, sg_image_score *score,
-                                               sg_message *message);
+SG_CHECKED sg_status sgi_image_trainer_evaluate(sgi_image_trainer *trainer, sgi_image_score *score,
+                                                sgi_message *message);
 
 /* Moves to step `step` of the run, after weights and optimizer were restored. */
-SG_CHECKED sg_status sg_image_trainer_move(sg_image_trainer *trainer, sg_message *message);
+SG_CHECKED sg_status sgi_image_trainer_move(sgi_image_trainer *trainer, sgi_message *message);
 
-sg_net *sg_image_trainer_network(const sg_image_trainer *trainer);
-sg_scaler *sg_image_trainer_scaler(const sg_image_trainer *trainer);
-sg_optim *sg_image_trainer_optim(const sg_image_trainer *trainer);
-uint64_t sg_image_trainer_steps(const sg_image_trainer *trainer);     /* of the whole run */
-uint64_t sg_image_trainer_per_epoch(const sg_image_trainer *trainer); /* steps */
+sg_net *sgi_image_trainer_network(const sgi_image_trainer *trainer);
+sg_scaler *sgi_image_trainer_scaler(const sgi_image_trainer *trainer);
+sg_optim *sgi_image_trainer_optim(const sgi_image_trainer *trainer);
+uint64_t sgi_image_trainer_steps(const sgi_image_trainer *trainer);     /* of the whole run */
+uint64_t sgi_image_trainer_per_epoch(const sgi_image_trainer *trainer); /* steps */
 
 /* What the data are. */
-typedef struct sg_image_data {
+typedef struct sgi_image_data {
     size_t train_images, test_images;
     int classes;
-} sg_image_data;
-sg_image_data sg_image_trainer_data(const sg_image_trainer *trainer);
+} sgi_image_data;
+sgi_image_data sgi_image_trainer_data(const sgi_image_trainer *trainer);
 
 /* Bytes of weights, gradients and optimizer. */
-size_t sg_image_trainer_parameter_bytes(const sg_image_trainer *trainer);
+size_t sgi_image_trainer_parameter_bytes(const sgi_image_trainer *trainer);
 
 /* Images that could not be read so far; `message` (may be NULL) receives the text of the last. */
-uint64_t sg_image_trainer_unread(const sg_image_trainer *trainer, char *message, size_t size);
+uint64_t sgi_image_trainer_unread(const sgi_image_trainer *trainer, char *message, size_t size);
 
 #endif

@@ -6,22 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "files/file.h"
 
-json_t *sg_json_number(double value)
+json_t *sgi_json_number(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-void sg_json_text(json_t *object, const char *key, const char *text)
+void sgi_json_text(json_t *object, const char *key, const char *text)
 {
     json_t *string = json_string(text ? text : "");
     json_object_set_new(object, key, string ? string : json_string(""));
 }
 
-static sg_status failed(sg_message *message, const char *path)
+static sg_status failed(sgi_message *message, const char *path)
 {
-    sg_message_set(message, "cannot write %s: %s", path, strerror(errno));
+    sgi_message_set(message, "cannot write %s: %s", path, strerror(errno));
     return SG_ERROR_IO;
 }
 
@@ -38,7 +38,7 @@ static bool line_kept(const char *line, size_t length, uint64_t keep_until)
 }
 
 /* Rewrites the file without the lines after `keep_until`. */
-static sg_status drop_later_lines(const char *path, uint64_t keep_until, sg_message *message)
+static sg_status drop_later_lines(const char *path, uint64_t keep_until, sgi_message *message)
 {
     FILE *old = fopen(path, "r");
     if (!old)
@@ -54,21 +54,21 @@ static sg_status drop_later_lines(const char *path, uint64_t keep_until, sg_mess
     fclose(old);
     if (!memory || fclose(memory) != 0) {
         free(kept);
-        sg_message_set(message, "out of memory");
+        sgi_message_set(message, "out of memory");
         return SG_ERROR_MEMORY;
     }
     sg_status status =
-        sg_file_write(path, kept, kept_size, NULL, message->text, sizeof message->text);
+        sgi_file_write(path, kept, kept_size, NULL, message->text, sizeof message->text);
     free(kept);
     return status;
 }
 
-sg_status sg_metrics_open(sg_metrics *metrics, const char *folder, uint64_t keep_until,
-                          sg_message *message)
+sg_status sgi_metrics_open(sgi_metrics *metrics, const char *folder, uint64_t keep_until,
+                           sgi_message *message)
 {
-    sg_status status = sg_run_path(metrics->path, folder, "metrics.jsonl");
+    sg_status status = sgi_run_path(metrics->path, folder, "metrics.jsonl");
     if (status != SG_OK) {
-        sg_message_set(message, "the path %s is too long", folder);
+        sgi_message_set(message, "the path %s is too long", folder);
         return status;
     }
     status = drop_later_lines(metrics->path, keep_until, message);
@@ -78,7 +78,7 @@ sg_status sg_metrics_open(sg_metrics *metrics, const char *folder, uint64_t keep
     return metrics->file ? SG_OK : failed(message, metrics->path);
 }
 
-void sg_metrics_close(sg_metrics *metrics)
+void sgi_metrics_close(sgi_metrics *metrics)
 {
     if (metrics->file)
         fclose(metrics->file);
@@ -88,7 +88,7 @@ void sg_metrics_close(sg_metrics *metrics)
 /* ---- Writing ------------------------------------------------------------------------------ */
 
 /* Appends `object` as one line and releases it. */
-static sg_status write_line(sg_metrics *metrics, json_t *object, sg_message *message)
+static sg_status write_line(sgi_metrics *metrics, json_t *object, sgi_message *message)
 {
     int status = json_dumpf(object, metrics->file, JSON_COMPACT | JSON_REAL_PRECISION(9));
     json_decref(object);
@@ -97,11 +97,11 @@ static sg_status write_line(sg_metrics *metrics, json_t *object, sg_message *mes
     return SG_OK;
 }
 
-static json_t *terms_object(const sg_term_value *terms, size_t count)
+static json_t *terms_object(const sgi_term_value *terms, size_t count)
 {
     json_t *object = json_object();
     for (size_t i = 0; i < count; i++)
-        json_object_set_new(object, terms[i].name, sg_json_number(terms[i].value));
+        json_object_set_new(object, terms[i].name, sgi_json_number(terms[i].value));
     return object;
 }
 
@@ -112,51 +112,51 @@ static json_t *layers_array(const sg_scale_report *scale)
         const sg_block_report *block = &scale->blocks[i];
         json_t *object = json_object();
         json_object_set_new(object, "name", json_string(block->name));
-        json_object_set_new(object, "std", sg_json_number(block->std));
-        json_object_set_new(object, "factor", sg_json_number(block->factor));
-        json_object_set_new(object, "scaled", sg_json_number(block->scaled_std));
+        json_object_set_new(object, "std", sgi_json_number(block->std));
+        json_object_set_new(object, "factor", sgi_json_number(block->factor));
+        json_object_set_new(object, "scaled", sgi_json_number(block->scaled_std));
         json_array_append_new(array, object);
     }
     return array;
 }
 
-static json_t *activations_array(const sg_image_metrics *images)
+static json_t *activations_array(const sgi_image_metrics *images)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < images->activation_count; i++) {
-        const sg_layer_value *layer = &images->activations[i];
+        const sgi_layer_value *layer = &images->activations[i];
         json_t *object = json_object();
         json_object_set_new(object, "name", json_string(layer->name));
-        json_object_set_new(object, "mean", sg_json_number(layer->mean));
-        json_object_set_new(object, "std", sg_json_number(layer->std));
+        json_object_set_new(object, "mean", sgi_json_number(layer->mean));
+        json_object_set_new(object, "std", sgi_json_number(layer->std));
         json_array_append_new(array, object);
     }
     return array;
 }
 
-static void add_images(json_t *object, const sg_image_metrics *images)
+static void add_images(json_t *object, const sgi_image_metrics *images)
 {
-    json_object_set_new(object, "epoch", sg_json_number(images->epoch));
-    json_object_set_new(object, "top1", sg_json_number(images->top1));
-    json_object_set_new(object, "top5", sg_json_number(images->top5));
-    json_object_set_new(object, "images_per_second", sg_json_number(images->images_per_second));
-    json_object_set_new(object, "waited", sg_json_number(images->waited));
+    json_object_set_new(object, "epoch", sgi_json_number(images->epoch));
+    json_object_set_new(object, "top1", sgi_json_number(images->top1));
+    json_object_set_new(object, "top5", sgi_json_number(images->top5));
+    json_object_set_new(object, "images_per_second", sgi_json_number(images->images_per_second));
+    json_object_set_new(object, "waited", sgi_json_number(images->waited));
     if (images->activation_count > 0)
         json_object_set_new(object, "activations", activations_array(images));
 }
 
-sg_status sg_metrics_step(sg_metrics *metrics, const sg_step_metrics *step, sg_message *message)
+sg_status sgi_metrics_step(sgi_metrics *metrics, const sgi_step_metrics *step, sgi_message *message)
 {
     json_t *object = json_object();
     json_object_set_new(object, "step", json_integer((json_int_t)step->step));
-    json_object_set_new(object, "seconds", sg_json_number(step->seconds));
-    json_object_set_new(object, "rate", sg_json_number(step->rate));
-    json_object_set_new(object, "loss", sg_json_number(step->loss));
+    json_object_set_new(object, "seconds", sgi_json_number(step->seconds));
+    json_object_set_new(object, "rate", sgi_json_number(step->rate));
+    json_object_set_new(object, "loss", sgi_json_number(step->loss));
     json_object_set_new(object, "terms", terms_object(step->terms, step->term_count));
-    json_object_set_new(object, "reference", sg_json_number(step->scale->reference));
+    json_object_set_new(object, "reference", sgi_json_number(step->scale->reference));
     json_object_set_new(object, "outcome", json_string(sg_outcome_name(step->scale->outcome)));
-    json_object_set_new(object, "ratio_raw", sg_json_number(step->scale->ratio_raw));
-    json_object_set_new(object, "ratio_scaled", sg_json_number(step->scale->ratio_scaled));
+    json_object_set_new(object, "ratio_raw", sgi_json_number(step->scale->ratio_raw));
+    json_object_set_new(object, "ratio_scaled", sgi_json_number(step->scale->ratio_scaled));
     json_object_set_new(object, "skipped", json_integer((json_int_t)step->skipped));
     if (step->images)
         add_images(object, step->images);
@@ -164,34 +164,34 @@ sg_status sg_metrics_step(sg_metrics *metrics, const sg_step_metrics *step, sg_m
     return write_line(metrics, object, message);
 }
 
-static json_t *errors_object(const sg_field_error *errors, size_t count)
+static json_t *errors_object(const sgi_field_error *errors, size_t count)
 {
     json_t *object = json_object();
     for (size_t i = 0; i < count; i++) {
         json_t *error = json_object();
-        json_object_set_new(error, "relative_l2", sg_json_number(errors[i].relative_l2));
-        json_object_set_new(error, "max", sg_json_number(errors[i].largest));
+        json_object_set_new(error, "relative_l2", sgi_json_number(errors[i].relative_l2));
+        json_object_set_new(error, "max", sgi_json_number(errors[i].largest));
         json_object_set_new(object, errors[i].field, error);
     }
     return object;
 }
 
-sg_status sg_metrics_evaluation(sg_metrics *metrics, const sg_evaluation_metrics *evaluation,
-                                sg_message *message)
+sg_status sgi_metrics_evaluation(sgi_metrics *metrics, const sgi_evaluation_metrics *evaluation,
+                                 sgi_message *message)
 {
     json_t *object = json_object(), *validation = json_object();
-    json_object_set_new(validation, "loss", sg_json_number(evaluation->loss));
+    json_object_set_new(validation, "loss", sgi_json_number(evaluation->loss));
     if (evaluation->term_count > 0)
         json_object_set_new(validation, "terms",
                             terms_object(evaluation->terms, evaluation->term_count));
     if (evaluation->images > 0) {
-        json_object_set_new(validation, "top1", sg_json_number(evaluation->top1));
-        json_object_set_new(validation, "top5", sg_json_number(evaluation->top5));
+        json_object_set_new(validation, "top1", sgi_json_number(evaluation->top1));
+        json_object_set_new(validation, "top5", sgi_json_number(evaluation->top5));
         json_object_set_new(validation, "images", json_integer((json_int_t)evaluation->images));
-        json_object_set_new(object, "epoch", sg_json_number(evaluation->epoch));
+        json_object_set_new(object, "epoch", sgi_json_number(evaluation->epoch));
     }
     json_object_set_new(object, "step", json_integer((json_int_t)evaluation->step));
-    json_object_set_new(object, "seconds", sg_json_number(evaluation->seconds));
+    json_object_set_new(object, "seconds", sgi_json_number(evaluation->seconds));
     json_object_set_new(object, "validation", validation);
     if (evaluation->error_count > 0)
         json_object_set_new(object, "error",
@@ -199,18 +199,18 @@ sg_status sg_metrics_evaluation(sg_metrics *metrics, const sg_evaluation_metrics
     return write_line(metrics, object, message);
 }
 
-sg_status sg_json_write(const char *folder, const char *name, json_t *object, sg_message *message)
+sg_status sgi_json_write(const char *folder, const char *name, json_t *object, sgi_message *message)
 {
     char path[SG_PATH_SIZE];
-    sg_status status = sg_run_path(path, folder, name);
+    sg_status status = sgi_run_path(path, folder, name);
     char *text =
         status == SG_OK ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(object);
     if (!text) {
-        sg_message_set(message, "cannot write %s/%s", folder, name);
+        sgi_message_set(message, "cannot write %s/%s", folder, name);
         return status == SG_OK ? SG_ERROR_MEMORY : status;
     }
-    status = sg_file_write(path, text, strlen(text), NULL, message->text, sizeof message->text);
+    status = sgi_file_write(path, text, strlen(text), NULL, message->text, sizeof message->text);
     free(text);
     return status;
 }

@@ -12,85 +12,85 @@
 #include "train/run_folder.h"
 
 /* One term of the loss, unweighted: the mean over the points of the squared residual. */
-typedef struct sg_term_value {
+typedef struct sgi_term_value {
     const char *name;
     double weight;
     double value;
-} sg_term_value;
+} sgi_term_value;
 
 /* The output of one layer of a network on images. */
-typedef struct sg_layer_value {
+typedef struct sgi_layer_value {
     const char *name;
     double mean, std;
-} sg_layer_value;
+} sgi_layer_value;
 
 /* What a step on images tells beside the rest; shares and sums since the last written line. */
-typedef struct sg_image_metrics {
+typedef struct sgi_image_metrics {
     double epoch;      /* epochs done */
     double top1, top5; /* shares of the training images */
     double images_per_second;
-    double waited;                     /* seconds that the loader held up the step */
-    const sg_layer_value *activations; /* in the order of the forward pass; none: not looked at */
+    double waited;                      /* seconds that the loader held up the step */
+    const sgi_layer_value *activations; /* in the order of the forward pass; none: not looked at */
     size_t activation_count;
-} sg_image_metrics;
+} sgi_image_metrics;
 
 /* A training step. */
-typedef struct sg_step_metrics {
+typedef struct sgi_step_metrics {
     uint64_t step; /* steps taken, this one included */
     double seconds, rate, loss;
-    const sg_term_value *terms;
+    const sgi_term_value *terms;
     size_t term_count;
     const sg_scale_report *scale;
-    const sg_image_metrics *images; /* NULL for a PDE */
-    const char *note;               /* a sentence for the user, or NULL */
+    const sgi_image_metrics *images; /* NULL for a PDE */
+    const char *note;                /* a sentence for the user, or NULL */
     uint64_t skipped;
-} sg_step_metrics;
+} sgi_step_metrics;
 
 /* Error of a field against the reference on the evaluation grid. */
-typedef struct sg_field_error {
+typedef struct sgi_field_error {
     const char *field; /* "all" for all of them together */
     double relative_l2, largest;
-} sg_field_error;
+} sgi_field_error;
 
 /* An evaluation. */
-typedef struct sg_evaluation_metrics {
+typedef struct sgi_evaluation_metrics {
     uint64_t step;
     double seconds, loss;
-    const sg_term_value *terms;
+    const sgi_term_value *terms;
     size_t term_count;
-    const sg_field_error *errors; /* without a reference there are none */
+    const sgi_field_error *errors; /* without a reference there are none */
     size_t error_count;
     uint64_t images; /* on a network on images: how many, and */
     double epoch, top1, top5;
     double score;     /* the best weights are those of the lowest */
     const char *note; /* a sentence for the user, or NULL */
-} sg_evaluation_metrics;
+} sgi_evaluation_metrics;
 
-typedef struct sg_metrics {
+typedef struct sgi_metrics {
     FILE *file;
     char path[SG_PATH_SIZE];
-} sg_metrics;
+} sgi_metrics;
 
 /* Opens folder/metrics.jsonl. Lines of steps after `keep_until` are dropped first, so that a run
  * that resumes from a checkpoint does not tell those steps twice. */
-SG_CHECKED sg_status sg_metrics_open(sg_metrics *metrics, const char *folder, uint64_t keep_until,
-                                     sg_message *message);
-void sg_metrics_close(sg_metrics *metrics);
+SG_CHECKED sg_status sgi_metrics_open(sgi_metrics *metrics, const char *folder, uint64_t keep_until,
+                                      sgi_message *message);
+void sgi_metrics_close(sgi_metrics *metrics);
 
-SG_CHECKED sg_status sg_metrics_step(sg_metrics *metrics, const sg_step_metrics *step,
-                                     sg_message *message);
-SG_CHECKED sg_status sg_metrics_evaluation(sg_metrics *metrics,
-                                           const sg_evaluation_metrics *evaluation,
-                                           sg_message *message);
+SG_CHECKED sg_status sgi_metrics_step(sgi_metrics *metrics, const sgi_step_metrics *step,
+                                      sgi_message *message);
+SG_CHECKED sg_status sgi_metrics_evaluation(sgi_metrics *metrics,
+                                            const sgi_evaluation_metrics *evaluation,
+                                            sgi_message *message);
 
 /* A JSON number, or null when the value is not finite. */
-json_t *sg_json_number(double value);
+json_t *sgi_json_number(double value);
 
 /* Sets a text; one that is not UTF-8 (a command line may be anything) is left empty. */
-void sg_json_text(json_t *object, const char *key, const char *text);
+void sgi_json_text(json_t *object, const char *key, const char *text);
 
 /* Writes `object` to folder/name, whole or not at all, and releases it. */
-SG_CHECKED sg_status sg_json_write(const char *folder, const char *name, json_t *object,
-                                   sg_message *message);
+SG_CHECKED sg_status sgi_json_write(const char *folder, const char *name, json_t *object,
+                                    sgi_message *message);
 
 #endif

@@ -12,79 +12,80 @@
 #include "train/record.h"
 
 typedef struct pinn_subject {
-    sg_subject subject;
-    sg_problem *problem;
+    sgi_subject subject;
+    sgi_problem *problem;
     sg_pool *pool;
-    sg_trainer *trainer;
-    sg_errors *errors; /* NULL without a reference */
+    sgi_trainer *trainer;
+    sgi_errors *errors; /* NULL without a reference */
 } pinn_subject;
 
-static pinn_subject *own(const sg_subject *subject)
+static pinn_subject *own(const sgi_subject *subject)
 {
     return (pinn_subject *)subject;
 }
 
-sg_trainer *sg_pinn_subject_trainer(const sg_subject *subject)
+sgi_trainer *sgi_pinn_subject_trainer(const sgi_subject *subject)
 {
     return own(subject)->trainer;
 }
 
-static void destroy(sg_subject *subject)
+static void destroy(sgi_subject *subject)
 {
     pinn_subject *s = own(subject);
     sg_allocator allocator = subject->allocator;
-    sg_errors_destroy(s->errors);
-    sg_trainer_destroy(s->trainer);
-    sg_release(&allocator, s);
+    sgi_errors_destroy(s->errors);
+    sgi_trainer_destroy(s->trainer);
+    sgi_release(&allocator, s);
 }
 
 /* ---- Working ------------------------------------------------------------------------------ */
 
-static sg_status step(sg_subject *subject, sg_step_metrics *metrics, sg_step_info *info,
-                      bool *write, sg_message *message)
+static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, sg_step_info *info,
+                      bool *write, sgi_message *message)
 {
     (void)write;
-    sg_step_result result;
-    sg_status status = sg_trainer_step(own(subject)->trainer, &result);
+    sgi_step_result result;
+    sg_status status = sgi_trainer_step(own(subject)->trainer, &result);
     if (status != SG_OK) {
-        sg_message_set(message, "step %llu: %s", (unsigned long long)result.step,
-                       sg_status_text(status));
+        sgi_message_set(message, "step %llu: %s", (unsigned long long)result.step,
+                        sg_status_text(status));
         return status;
     }
     *info = result.info;
-    *metrics = (sg_step_metrics){.step = result.step,
-                                 .rate = result.info.rate,
-                                 .loss = result.loss,
-                                 .terms = result.terms,
-                                 .term_count = result.term_count,
-                                 .scale = result.scale};
+    *metrics = (sgi_step_metrics){.step = result.step,
+                                  .rate = result.info.rate,
+                                  .loss = result.loss,
+                                  .terms = result.terms,
+                                  .term_count = result.term_count,
+                                  .scale = result.scale};
     return SG_OK;
 }
 
-static sg_status evaluate(sg_subject *subject, sg_evaluation_metrics *metrics, sg_message *message)
+static sg_status evaluate(sgi_subject *subject, sgi_evaluation_metrics *metrics,
+                          sgi_message *message)
 {
     pinn_subject *s = own(subject);
     if (s->errors) {
-        sg_status status = sg_errors_measure(s->errors, sg_trainer_network(s->trainer), s->pool);
+        sg_status status = sgi_errors_measure(s->errors, sgi_trainer_network(s->trainer), s->pool);
         if (status != SG_OK) {
-            sg_message_set(message, "evaluation failed: %s", sg_status_text(status));
+            sgi_message_set(message, "evaluation failed: %s", sg_status_text(status));
             return status;
         }
         metrics->errors = s->errors->fields;
         metrics->error_count = s->errors->field_count;
     }
-    metrics->loss = sg_trainer_validate(s->trainer, &metrics->terms, &metrics->term_count);
+    metrics->loss = sgi_trainer_validate(s->trainer, &metrics->terms, &metrics->term_count);
     metrics->score =
         s->errors ? metrics->errors[metrics->error_count - 1].relative_l2 : metrics->loss;
     return SG_OK;
 }
 
 /* Which term and which layer went wrong. */
-static void trouble(const sg_subject *subject, const sg_step_metrics *metrics, char *text,
+static void trouble(const sgi_subject *subject, const sgi_step_metrics *metrics, char *text,
                     size_t size)
 {
     (void)subject;
-    const sg_term_value *worst = NULL;
+    const sgi_term_value *worst = NULL;
     for (size_t i = 0; i < metrics->term_count; i++)
         if (!worst || !isfinite(metrics->terms[i].value) ||
             metrics->terms[i].value > worst->value) {
@@ -104,51 +105,51 @@ static void trouble(const sg_subject *subject, const sg_step_metrics *metrics, c
 
 /* ---- Files -------------------------------------------------------------------------------- */
 
-static sg_status save_weights(sg_subject *subject, const char *path, sg_message *message)
+static sg_status save_weights(sgi_subject *subject, const char *path, sgi_message *message)
 {
-    return sg_weights_save(path, sg_trainer_network(own(subject)->trainer), &subject->allocator,
-                           message);
+    return sgi_weights_save(path, sgi_trainer_network(own(subject)->trainer), &subject->allocator,
+                            message);
 }
 
-static sg_status save(sg_subject *subject, const char *path, const sg_progress *progress,
-                      sg_message *message)
+static sg_status save(sgi_subject *subject, const char *path, const sgi_progress *progress,
+                      sgi_message *message)
 {
-    return sg_checkpoint_save(path, sg_trainer_network(own(subject)->trainer), subject->optim,
-                              progress, &subject->allocator, message);
+    return sgi_checkpoint_save(path, sgi_trainer_network(own(subject)->trainer), subject->optim,
+                               progress, &subject->allocator, message);
 }
 
-static sg_status load(sg_subject *subject, const char *path, sg_progress *progress,
-                      sg_message *message)
+static sg_status load(sgi_subject *subject, const char *path, sgi_progress *progress,
+                      sgi_message *message)
 {
-    return sg_checkpoint_load(path, sg_trainer_network(own(subject)->trainer), subject->optim,
-                              progress, &subject->allocator, message);
+    return sgi_checkpoint_load(path, sgi_trainer_network(own(subject)->trainer), subject->optim,
+                               progress, &subject->allocator, message);
 }
 
-static sg_status write_problem(const sg_subject *subject, char **text)
+static sg_status write_problem(const sgi_subject *subject, char **text)
 {
-    const sg_problem *problem = own(subject)->problem;
+    const sgi_problem *problem = own(subject)->problem;
     char *written;
     *text = NULL;
-    sg_status status = sg_problem_write(problem, &written);
+    sg_status status = sgi_problem_write(problem, &written);
     if (status != SG_OK)
         return status;
-    *text = sg_copy_text(&subject->allocator, written);
-    sg_release(&problem->allocator, written);
+    *text = sgi_copy_text(&subject->allocator, written);
+    sgi_release(&problem->allocator, written);
     return *text ? SG_OK : SG_ERROR_MEMORY;
 }
 
-static sg_status finish(sg_subject *subject, const char *folder, sg_message *message)
+static sg_status finish(sgi_subject *subject, const char *folder, sgi_message *message)
 {
     pinn_subject *s = own(subject);
-    return sg_field_write(folder, s->problem, sg_trainer_network(s->trainer), s->pool,
-                          &subject->allocator, message);
+    return sgi_field_write(folder, s->problem, sgi_trainer_network(s->trainer), s->pool,
+                           &subject->allocator, message);
 }
 
 /* ---- run.json ----------------------------------------------------------------------------- */
 
-void sg_describe_network(const sg_network_settings *network, char *text, size_t size)
+void sgi_describe_network(const sgi_network_settings *network, char *text, size_t size)
 {
-    const sg_widths *hidden = &network->hidden;
+    const sgi_widths *hidden = &network->hidden;
     bool equal = true;
     size_t used = 0;
     for (int i = 1; i < hidden->count; i++)
@@ -164,14 +165,14 @@ void sg_describe_network(const sg_network_settings *network, char *text, size_t 
                  sg_activation_name((sg_activation)network->activation));
 }
 
-static json_t *coordinates_array(const sg_problem *problem)
+static json_t *coordinates_array(const sgi_problem *problem)
 {
     json_t *array = json_array();
     for (int c = 0; c < problem->names.coordinate_count; c++) {
         json_t *object = json_object();
         json_object_set_new(object, "name", json_string(problem->names.coordinates[c]));
-        json_object_set_new(object, "low", sg_json_number(problem->lower[c]));
-        json_object_set_new(object, "high", sg_json_number(problem->upper[c]));
+        json_object_set_new(object, "low", sgi_json_number(problem->lower[c]));
+        json_object_set_new(object, "high", sgi_json_number(problem->upper[c]));
         json_array_append_new(array, object);
     }
     return array;
@@ -185,7 +186,7 @@ static json_t *names_array(const char *const *names, int count)
     return array;
 }
 
-static json_t *terms_array(const sg_problem *problem)
+static json_t *terms_array(const sgi_problem *problem)
 {
     json_t *array = json_array();
     for (int s = 0; s < problem->set_count; s++)
@@ -194,7 +195,7 @@ static json_t *terms_array(const sg_problem *problem)
     return array;
 }
 
-static int64_t points_per_step(const sg_problem *problem)
+static int64_t points_per_step(const sgi_problem *problem)
 {
     int64_t points = 0;
     for (int s = 0; s < problem->set_count; s++)
@@ -202,19 +203,19 @@ static int64_t points_per_step(const sg_problem *problem)
     return points;
 }
 
-static void describe(const sg_subject *subject, json_t *record)
+static void describe(const sgi_subject *subject, json_t *record)
 {
     const pinn_subject *s = own(subject);
-    const sg_problem *problem = s->problem;
+    const sgi_problem *problem = s->problem;
     char network[256], channels[256];
-    sg_describe_network(&problem->settings.network, network, sizeof network);
-    sg_trainer_channels(s->trainer, 0, channels, sizeof channels);
-    size_t parameters = sg_jet_network_parameters(sg_trainer_network(s->trainer));
-    sg_json_text(record, "kernels", sg_trainer_kernels(s->trainer));
+    sgi_describe_network(&problem->settings.network, network, sizeof network);
+    sgi_trainer_channels(s->trainer, 0, channels, sizeof channels);
+    size_t parameters = sg_jet_network_parameters(sgi_trainer_network(s->trainer));
+    sgi_json_text(record, "kernels", sgi_trainer_kernels(s->trainer));
     json_object_set_new(record, "parameters", json_integer((json_int_t)parameters));
-    sg_json_text(record, "network", network);
+    sgi_json_text(record, "network", network);
     json_object_set_new(record, "points_per_step", json_integer(points_per_step(problem)));
-    sg_json_text(record, "channels", channels);
+    sgi_json_text(record, "channels", channels);
     json_object_set_new(record, "coordinates", coordinates_array(problem));
     json_object_set_new(record, "fields",
                         names_array(problem->names.fields, problem->names.field_count));
@@ -223,7 +224,7 @@ static void describe(const sg_subject *subject, json_t *record)
 
 /* ---- Making ------------------------------------------------------------------------------- */
 
-static const sg_subject_type pinn_type = {
+static const sgi_subject_type pinn_type = {
     .destroy = destroy,
     .step = step,
     .evaluate = evaluate,
@@ -238,36 +239,36 @@ static const sg_subject_type pinn_type = {
               "named above.",
 };
 
-sg_status sg_pinn_subject_create(sg_subject **out, sg_problem *problem, sg_pool *pool, sg_isa isa,
-                                 const sg_allocator *given, sg_message *message)
+sg_status sgi_pinn_subject_create(sgi_subject **out, sgi_problem *problem, sg_pool *pool,
+                                  sg_isa isa, const sg_allocator *given, sgi_message *message)
 {
-    sg_allocator allocator = sg_allocator_or_heap(given);
-    const sg_training_settings *training = &problem->settings.training;
+    sg_allocator allocator = sgi_allocator_or_heap(given);
+    const sgi_training_settings *training = &problem->settings.training;
     *out = NULL;
-    pinn_subject *s = sg_allocate(&allocator, 1, sizeof *s);
+    pinn_subject *s = sgi_allocate(&allocator, 1, sizeof *s);
     sg_status status =
-        s ? sg_trainer_create(&s->trainer, problem, pool, isa, &allocator) : SG_ERROR_MEMORY;
+        s ? sgi_trainer_create(&s->trainer, problem, pool, isa, &allocator) : SG_ERROR_MEMORY;
     if (status == SG_OK)
-        status = sg_errors_create(&s->errors, problem, pool, &allocator);
+        status = sgi_errors_create(&s->errors, problem, pool, &allocator);
     if (status != SG_OK) {
-        sg_message_set(message, "the run cannot be set up: %s", sg_status_text(status));
-        sg_trainer_destroy(s ? s->trainer : NULL);
-        sg_release(&allocator, s);
+        sgi_message_set(message, "the run cannot be set up: %s", sg_status_text(status));
+        sgi_trainer_destroy(s ? s->trainer : NULL);
+        sgi_release(&allocator, s);
         return status;
     }
     s->problem = problem;
     s->pool = pool;
-    s->subject = (sg_subject){.type = &pinn_type,
-                              .allocator = allocator,
-                              .name = problem->settings.name,
-                              .title = problem->settings.title,
-                              .training = training,
-                              .steps = (uint64_t)training->steps,
-                              .log_every = (uint64_t)training->log_every,
-                              .evaluate_every = (uint64_t)training->evaluate_every,
-                              .checkpoint_every = (uint64_t)training->checkpoint_every,
-                              .scaler = sg_trainer_scaler(s->trainer),
-                              .optim = sg_trainer_optim(s->trainer)};
+    s->subject = (sgi_subject){.type = &pinn_type,
+                               .allocator = allocator,
+                               .name = problem->settings.name,
+                               .title = problem->settings.title,
+                               .training = training,
+                               .steps = (uint64_t)training->steps,
+                               .log_every = (uint64_t)training->log_every,
+                               .evaluate_every = (uint64_t)training->evaluate_every,
+                               .checkpoint_every = (uint64_t)training->checkpoint_every,
+                               .scaler = sgi_trainer_scaler(s->trainer),
+                               .optim = sgi_trainer_optim(s->trainer)};
     *out = &s->subject;
     return SG_OK;
 }

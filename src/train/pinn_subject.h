@@ -6,14 +6,14 @@
 #include "train/trainer.h"
 
 /* Problem and pool must outlive the subject. */
-SG_CHECKED sg_status sg_pinn_subject_create(sg_subject **subject, sg_problem *problem,
-                                            sg_pool *pool, sg_isa isa,
-                                            const sg_allocator *allocator, sg_message *message);
+SG_CHECKED sg_status sgi_pinn_subject_create(sgi_subject **subject, sgi_problem *problem,
+                                             sg_pool *pool, sg_isa isa,
+                                             const sg_allocator *allocator, sgi_message *message);
 
 /* The trainer of such a subject. */
-sg_trainer *sg_pinn_subject_trainer(const sg_subject *subject);
+sgi_trainer *sgi_pinn_subject_trainer(const sgi_subject *subject);
 
 /* "6 x 64 tanh", or "64-32-16 tanh", cut to `size`. */
-void sg_describe_network(const sg_network_settings *network, char *text, size_t size);
+void sgi_describe_network(const sgi_network_settings *network, char *text, size_t size);
 
 #endif

@@ -10,7 +10,7 @@ static const char *const note_keys[SG_PROGRESS_NOTES] = {
     "format",           "step",      "steps_scaled", "steps_inactive", "steps_no_reference",
     "steps_not_finite", "best_step", "best",         "seconds"};
 
-void sg_progress_write(sg_progress_notes *list, const sg_progress *p)
+void sgi_progress_write(sgi_progress_notes *list, const sgi_progress *p)
 {
     const uint64_t numbers[] = {p->step,        p->counters[0], p->counters[1],
                                 p->counters[2], p->counters[3], p->best_step};
@@ -20,12 +20,12 @@ void sg_progress_write(sg_progress_notes *list, const sg_progress *p)
     snprintf(list->texts[7], sizeof list->texts[0], "%.17g", p->best);
     snprintf(list->texts[8], sizeof list->texts[0], "%.17g", p->seconds);
     for (size_t i = 0; i < SG_PROGRESS_NOTES; i++)
-        list->notes[i] = (sg_tensor_note){note_keys[i], list->texts[i]};
+        list->notes[i] = (sgi_tensor_note){note_keys[i], list->texts[i]};
 }
 
-static bool read_whole(const sg_safetensors *file, const char *key, uint64_t *value)
+static bool read_whole(const sgi_safetensors *file, const char *key, uint64_t *value)
 {
-    const char *text = sg_safetensors_note(file, key);
+    const char *text = sgi_safetensors_note(file, key);
     char *end;
     if (!text || text[0] < '0' || text[0] > '9')
         return false;
@@ -33,9 +33,9 @@ static bool read_whole(const sg_safetensors *file, const char *key, uint64_t *va
     return *end == '\0';
 }
 
-static bool read_real(const sg_safetensors *file, const char *key, double *value)
+static bool read_real(const sgi_safetensors *file, const char *key, double *value)
 {
-    const char *text = sg_safetensors_note(file, key);
+    const char *text = sgi_safetensors_note(file, key);
     char *end;
     if (!text || !text[0])
         return false;
@@ -43,7 +43,7 @@ static bool read_real(const sg_safetensors *file, const char *key, double *value
     return *end == '\0';
 }
 
-bool sg_progress_read(const sg_safetensors *file, sg_progress *p)
+bool sgi_progress_read(const sgi_safetensors *file, sgi_progress *p)
 {
     uint64_t *numbers[] = {&p->step,        &p->counters[0], &p->counters[1],
                            &p->counters[2], &p->counters[3], &p->best_step};

@@ -2,7 +2,7 @@
 #include "train/quantities.h"
 
 #include "base/memory.h"
-#include "pinn/reference.h"
+#include "pinn/exact.h"
 
 /* Memory for one chunk of points. */
 typedef struct chunk {
@@ -18,37 +18,37 @@ typedef struct chunk {
 
 static void release_chunk(chunk *c)
 {
-    sg_release(c->allocator, c->points);
-    sg_release(c->allocator, c->values);
-    sg_release(c->allocator, c->columns);
-    sg_release(c->allocator, (void *)c->inputs);
-    sg_release(c->allocator, (void *)c->outputs);
-    sg_release(c->allocator, c->scratch);
+    sgi_release(c->allocator, c->points);
+    sgi_release(c->allocator, c->values);
+    sgi_release(c->allocator, c->columns);
+    sgi_release(c->allocator, (void *)c->inputs);
+    sgi_release(c->allocator, (void *)c->outputs);
+    sgi_release(c->allocator, c->scratch);
 }
 
-static sg_status allocate_chunk(chunk *c, const sg_problem *problem, const sg_program *program,
+static sg_status allocate_chunk(chunk *c, const sgi_problem *problem, const sgi_program *program,
                                 size_t values, size_t count, const sg_allocator *allocator)
 {
     size_t most = (size_t)problem->settings.evaluation.chunk;
     size_t coordinates = (size_t)problem->names.coordinate_count;
     *c = (chunk){.allocator = allocator, .size = count < most ? count : most};
-    c->points = sg_allocate(allocator, c->size * coordinates, sizeof *c->points);
-    c->values = sg_allocate(allocator, c->size * values, sizeof *c->values);
-    c->columns = sg_allocate(allocator, c->size * program->input_count, sizeof *c->columns);
-    c->inputs = sg_allocate(allocator, program->input_count, sizeof *c->inputs);
-    c->outputs = sg_allocate(allocator, program->output_count, sizeof *c->outputs);
-    c->scratch = sg_allocate(allocator, sg_program_scratch(program), 1);
+    c->points = sgi_allocate(allocator, c->size * coordinates, sizeof *c->points);
+    c->values = sgi_allocate(allocator, c->size * values, sizeof *c->values);
+    c->columns = sgi_allocate(allocator, c->size * program->input_count, sizeof *c->columns);
+    c->inputs = sgi_allocate(allocator, program->input_count, sizeof *c->inputs);
+    c->outputs = sgi_allocate(allocator, program->output_count, sizeof *c->outputs);
+    c->scratch = sgi_allocate(allocator, sgi_program_scratch(program), 1);
     if (c->points && c->values && c->columns && c->inputs && c->outputs && c->scratch)
         return SG_OK;
     release_chunk(c);
     return SG_ERROR_MEMORY;
 }
 
-static void fill_points(chunk *c, const sg_places *places, int coordinates, size_t first, size_t n)
+static void fill_points(chunk *c, const sgi_places *places, int coordinates, size_t first, size_t n)
 {
     size_t width = (size_t)coordinates;
     if (places->grid) {
-        sg_grid_points(places->grid, first, n, c->points);
+        sgi_box_grid_points(places->grid, first, n, c->points);
         return;
     }
     for (size_t i = 0; i < n * width; i++)
@@ -56,7 +56,7 @@ static void fill_points(chunk *c, const sg_places *places, int coordinates, size
 }
 
 /* Column `slot` of the program's inputs, from the points or from what the network gave. */
-static void fill_column(double *column, const sg_slot *slot, const chunk *c, size_t coordinates,
+static void fill_column(double *column, const sgi_slot *slot, const chunk *c, size_t coordinates,
                         size_t values, size_t n)
 {
     const double *from = slot->kind == SG_SLOT_COORDINATE ? c->points : c->values;
@@ -65,20 +65,20 @@ static void fill_column(double *column, const sg_slot *slot, const chunk *c, siz
         column[i] = slot->kind == SG_SLOT_NORMAL ? 0 : from[i * stride + slot->index];
 }
 
-static void run_program(const chunk *c, const sg_program *program, double *const *outputs,
+static void run_program(const chunk *c, const sgi_program *program, double *const *outputs,
                         size_t first, size_t n)
 {
     for (uint32_t k = 0; k < program->output_count; k++)
         c->outputs[k] = outputs[k] + first;
-    sg_program_evaluate(program, sg_isa_resolve(SG_ISA_AUTO), SG_FLOAT64, n, c->inputs, NULL,
-                        c->outputs, c->scratch);
+    sgi_program_evaluate(program, sg_isa_resolve(SG_ISA_AUTO), SG_FLOAT64, n, c->inputs, NULL,
+                         c->outputs, c->scratch);
 }
 
-static sg_status evaluate_chunks(chunk *c, const sg_problem *problem, const sg_point_set *set,
+static sg_status evaluate_chunks(chunk *c, const sgi_problem *problem, const sgi_point_set *set,
                                  const sg_jet_plan *plan, sg_jet_network *network,
-                                 const sg_places *places, double *const *outputs, sg_pool *pool)
+                                 const sgi_places *places, double *const *outputs, sg_pool *pool)
 {
-    const sg_bound_program *bound = &set->residual;
+    const sgi_bound_program *bound = &set->residual;
     int coordinates = problem->names.coordinate_count;
     size_t values = set->request_count * (size_t)problem->names.field_count;
     for (size_t first = 0; first < places->count; first += c->size) {
@@ -98,11 +98,11 @@ static sg_status evaluate_chunks(chunk *c, const sg_problem *problem, const sg_p
     return SG_OK;
 }
 
-sg_status sg_quantities_evaluate(const sg_problem *problem, const sg_point_set *set,
-                                 sg_jet_network *network, const sg_places *places,
-                                 double *const *outputs, sg_pool *pool, const sg_allocator *given)
+sg_status sgi_quantities_evaluate(const sgi_problem *problem, const sgi_point_set *set,
+                                  sg_jet_network *network, const sgi_places *places,
+                                  double *const *outputs, sg_pool *pool, const sg_allocator *given)
 {
-    sg_allocator allocator = sg_allocator_or_heap(given);
+    sg_allocator allocator = sgi_allocator_or_heap(given);
     sg_jet_plan *plan;
     chunk c;
     sg_status status = sg_jet_plan_create(&plan, problem->names.coordinate_count, set->requests,
@@ -130,18 +130,18 @@ static void split_points(const chunk *c, size_t coordinates, size_t n)
             c->columns[k * c->size + i] = c->points[i * coordinates + k];
 }
 
-sg_status sg_places_reference(const sg_problem *problem, const sg_places *places,
-                              double *const *outputs, sg_pool *pool, const sg_allocator *given)
+sg_status sgi_places_reference(const sgi_problem *problem, const sgi_places *places,
+                               double *const *outputs, sg_pool *pool, const sg_allocator *given)
 {
-    sg_allocator allocator = sg_allocator_or_heap(given);
+    sg_allocator allocator = sgi_allocator_or_heap(given);
     size_t coordinates = (size_t)problem->names.coordinate_count;
     size_t fields = (size_t)problem->names.field_count;
     size_t most = (size_t)problem->settings.evaluation.chunk;
     chunk c = {.allocator = &allocator, .size = places->count < most ? places->count : most};
     const double *columns[SG_MOST_COORDINATES];
     double *parts[SG_MOST_FIELDS];
-    c.points = sg_allocate(&allocator, c.size * coordinates, sizeof *c.points);
-    c.columns = sg_allocate(&allocator, c.size * coordinates, sizeof *c.columns);
+    c.points = sgi_allocate(&allocator, c.size * coordinates, sizeof *c.points);
+    c.columns = sgi_allocate(&allocator, c.size * coordinates, sizeof *c.columns);
     sg_status status = c.points && c.columns ? SG_OK : SG_ERROR_MEMORY;
     for (size_t first = 0; first < places->count && status == SG_OK; first += c.size) {
         size_t n = places->count - first < c.size ? places->count - first : c.size;
@@ -151,7 +151,7 @@ sg_status sg_places_reference(const sg_problem *problem, const sg_places *places
             columns[k] = c.columns + k * c.size;
         for (size_t f = 0; f < fields; f++)
             parts[f] = outputs[f] + first;
-        status = sg_reference_evaluate(problem, columns, n, parts, pool);
+        status = sgi_exact_evaluate(problem, columns, n, parts, pool);
     }
     release_chunk(&c);
     return status;

@@ -42,31 +42,31 @@ static json_t *scale_object(const sg_scale_config *scale)
     return object;
 }
 
-sg_status sg_record_write(const sg_run_record *record, sg_message *message)
+sg_status sgi_record_write(const sgi_run_record *record, sgi_message *message)
 {
-    const sg_train_config *config = record->config;
-    const sg_subject *subject = config->subject;
+    const sgi_train_config *config = record->config;
+    const sgi_subject *subject = config->subject;
     char machine[TEXT_SIZE];
     read_machine(machine);
     json_t *object = json_object();
     json_object_set_new(object, "format", json_integer(1));
-    sg_json_text(object, "name", subject->name);
-    sg_json_text(object, "title", subject->title);
-    sg_json_text(object, "variant", config->variant);
-    sg_json_text(object, "label", config->label);
+    sgi_json_text(object, "name", subject->name);
+    sgi_json_text(object, "title", subject->title);
+    sgi_json_text(object, "variant", config->variant);
+    sgi_json_text(object, "label", config->label);
     json_object_set_new(object, "seed", json_integer((json_int_t)subject->training->seed));
     json_object_set_new(object, "threads", json_integer(config->threads));
-    sg_json_text(object, "version", sg_version());
-    sg_json_text(object, "machine", machine);
-    sg_json_text(object, "command", config->command);
-    sg_json_text(object, "started", record->started);
-    json_object_set_new(object, "seconds", sg_json_number(record->seconds));
+    sgi_json_text(object, "version", sg_version());
+    sgi_json_text(object, "machine", machine);
+    sgi_json_text(object, "command", config->command);
+    sgi_json_text(object, "started", record->started);
+    json_object_set_new(object, "seconds", sgi_json_number(record->seconds));
     json_object_set_new(object, "steps_done", json_integer((json_int_t)record->steps_done));
     json_object_set_new(object, "steps", json_integer((json_int_t)subject->steps));
-    sg_json_text(object, "status", record->state);
-    sg_json_text(object, "reason", record->reason);
+    sgi_json_text(object, "status", record->state);
+    sgi_json_text(object, "reason", record->reason);
     json_object_set_new(object, "stablegrad", scale_object(sg_scaler_config(subject->scaler)));
-    json_object_set_new(object, "adam_eps", sg_json_number(subject->training->eps));
+    json_object_set_new(object, "adam_eps", sgi_json_number(subject->training->eps));
     subject->type->describe(subject, object);
-    return sg_json_write(config->folder, "run.json", object, message);
+    return sgi_json_write(config->folder, "run.json", object, message);
 }

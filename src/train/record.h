@@ -4,15 +4,15 @@
 
 #include "train/train.h"
 
-typedef struct sg_run_record {
-    const sg_train_config *config;
+typedef struct sgi_run_record {
+    const sgi_train_config *config;
     const char *state; /* "running", "complete", "interrupted", "failed" */
     const char *reason;
     const char *started; /* UTC */
     double seconds;
     uint64_t steps_done;
-} sg_run_record;
+} sgi_run_record;
 
-SG_CHECKED sg_status sg_record_write(const sg_run_record *record, sg_message *message);
+SG_CHECKED sg_status sgi_record_write(const sgi_run_record *record, sgi_message *message);
 
 #endif

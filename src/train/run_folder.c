@@ -12,7 +12,7 @@
 
 enum { MOST_RUNS = 9999 };
 
-void sg_message_set(sg_message *message, const char *format, ...)
+void sgi_message_set(sgi_message *message, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
@@ -20,7 +20,7 @@ void sg_message_set(sg_message *message, const char *format, ...)
     va_end(list);
 }
 
-sg_status sg_run_path(char path[SG_PATH_SIZE], const char *folder, const char *name)
+sg_status sgi_run_path(char path[SG_PATH_SIZE], const char *folder, const char *name)
 {
     int length = snprintf(path, SG_PATH_SIZE, "%s/%s", folder, name);
     return length > 0 && length < SG_PATH_SIZE ? SG_OK : SG_ERROR_ARGUMENT;
@@ -50,9 +50,9 @@ static int make_folders(const char *path)
     return S_ISDIR(info.st_mode) ? 0 : -1;
 }
 
-static sg_status complain(sg_message *message, const char *what, const char *path)
+static sg_status complain(sgi_message *message, const char *what, const char *path)
 {
-    sg_message_set(message, "%s %s: %s", what, path, strerror(errno));
+    sgi_message_set(message, "%s %s: %s", what, path, strerror(errno));
     return SG_ERROR_IO;
 }
 
@@ -90,15 +90,15 @@ static sg_status numbered(char path[SG_PATH_SIZE], const char *parent, const cha
     return length > 0 && length < SG_PATH_SIZE ? SG_OK : SG_ERROR_ARGUMENT;
 }
 
-sg_status sg_run_create(char path[SG_PATH_SIZE], const char *parent, const char *name,
-                        sg_message *message)
+sg_status sgi_run_create(char path[SG_PATH_SIZE], const char *parent, const char *name,
+                         sgi_message *message)
 {
     if (make_folders(parent) != 0)
         return complain(message, "cannot make the folder", parent);
     for (int number = newest_number(parent, name) + 1; number <= MOST_RUNS; number++) {
         sg_status status = numbered(path, parent, name, number);
         if (status != SG_OK) {
-            sg_message_set(message, "the path %s/%s is too long", parent, name);
+            sgi_message_set(message, "the path %s/%s is too long", parent, name);
             return status;
         }
         if (mkdir(path, 0777) == 0)
@@ -106,12 +106,12 @@ sg_status sg_run_create(char path[SG_PATH_SIZE], const char *parent, const char 
         if (errno != EEXIST) /* EEXIST: another run was faster; take the next number */
             return complain(message, "cannot make the folder", path);
     }
-    sg_message_set(message, "%s holds %d runs of '%s' already; move some away", parent, MOST_RUNS,
-                   name);
+    sgi_message_set(message, "%s holds %d runs of '%s' already; move some away", parent, MOST_RUNS,
+                    name);
     return SG_ERROR_IO;
 }
 
-sg_status sg_run_create_at(const char *path, sg_message *message)
+sg_status sgi_run_create_at(const char *path, sgi_message *message)
 {
     if (make_folders(path) != 0)
         return complain(message, "cannot make the folder", path);
@@ -125,16 +125,16 @@ sg_status sg_run_create_at(const char *path, sg_message *message)
     closedir(folder);
     if (empty)
         return SG_OK;
-    sg_message_set(message, "the folder %s is not empty; nothing is overwritten", path);
+    sgi_message_set(message, "the folder %s is not empty; nothing is overwritten", path);
     return SG_ERROR_ARGUMENT;
 }
 
-sg_status sg_run_newest(char path[SG_PATH_SIZE], const char *parent, const char *name,
-                        sg_message *message)
+sg_status sgi_run_newest(char path[SG_PATH_SIZE], const char *parent, const char *name,
+                         sgi_message *message)
 {
     int number = newest_number(parent, name);
     if (number == 0) {
-        sg_message_set(message, "there is no run of '%s' in %s", name, parent);
+        sgi_message_set(message, "there is no run of '%s' in %s", name, parent);
         return SG_ERROR_IO;
     }
     return numbered(path, parent, name, number);

@@ -8,19 +8,19 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/memory.h"
+#include "files/file.h"
 #include "train/record.h"
 
 /* Everything a run carries along. */
 typedef struct run {
-    const sg_train_config *config;
+    const sgi_train_config *config;
     const sg_allocator *allocator;
-    sg_train_result *result;
-    sg_message *message;
-    sg_subject *subject;
-    sg_metrics metrics;
-    sg_progress progress;
+    sgi_train_result *result;
+    sgi_message *message;
+    sgi_subject *subject;
+    sgi_metrics metrics;
+    sgi_progress progress;
     double began;          /* seconds on the clock */
     double seconds_before; /* of training before this call */
     uint64_t skipped_in_row;
@@ -31,7 +31,7 @@ typedef struct run {
 
 static double seconds_trained(const run *r)
 {
-    return r->seconds_before + sg_seconds() - r->began;
+    return r->seconds_before + sgi_seconds() - r->began;
 }
 
 __attribute__((format(printf, 2, 3))) static void tell(const run *r, const char *format, ...)
@@ -49,9 +49,9 @@ __attribute__((format(printf, 2, 3))) static void tell(const run *r, const char 
 
 static sg_status path_of(const run *r, const char *name, char path[SG_PATH_SIZE])
 {
-    sg_status status = sg_run_path(path, r->config->folder, name);
+    sg_status status = sgi_run_path(path, r->config->folder, name);
     if (status != SG_OK)
-        sg_message_set(r->message, "the path %s is too long", r->config->folder);
+        sgi_message_set(r->message, "the path %s is too long", r->config->folder);
     return status;
 }
 
@@ -88,35 +88,35 @@ static sg_status write_problem(run *r)
         return status;
     status = r->subject->type->write(r->subject, &text);
     if (status != SG_OK) {
-        sg_message_set(r->message, "the problem cannot be written: %s", sg_status_text(status));
+        sgi_message_set(r->message, "the problem cannot be written: %s", sg_status_text(status));
         return status;
     }
-    status = sg_file_write(path, text, strlen(text), r->allocator, r->message->text,
-                           sizeof r->message->text);
-    sg_release(&r->subject->allocator, text);
+    status = sgi_file_write(path, text, strlen(text), r->allocator, r->message->text,
+                            sizeof r->message->text);
+    sgi_release(&r->subject->allocator, text);
     return status;
 }
 
 static sg_status write_record(run *r, const char *state, const char *reason)
 {
-    sg_run_record record = {.config = r->config,
-                            .state = state,
-                            .reason = reason,
-                            .started = r->started,
-                            .seconds = seconds_trained(r),
-                            .steps_done = r->progress.step};
-    return sg_record_write(&record, r->message);
+    sgi_run_record record = {.config = r->config,
+                             .state = state,
+                             .reason = reason,
+                             .started = r->started,
+                             .seconds = seconds_trained(r),
+                             .steps_done = r->progress.step};
+    return sgi_record_write(&record, r->message);
 }
 
 /* ---- Events ------------------------------------------------------------------------------- */
 
-static sg_status log_step(run *r, const sg_step_metrics *metrics, bool write)
+static sg_status log_step(run *r, const sgi_step_metrics *metrics, bool write)
 {
     if (r->config->events.step)
         r->config->events.step(r->config->events.context, metrics);
     if (metrics->note)
         tell(r, "%s", metrics->note);
-    return write ? sg_metrics_step(&r->metrics, metrics, r->message) : SG_OK;
+    return write ? sgi_metrics_step(&r->metrics, metrics, r->message) : SG_OK;
 }
 
 static sg_status keep_best(run *r, double value)
@@ -129,7 +129,7 @@ static sg_status keep_best(run *r, double value)
 }
 
 /* What the caller is told of an evaluation. */
-static void keep_result(sg_train_result *result, const sg_evaluation_metrics *metrics)
+static void keep_result(sgi_train_result *result, const sgi_evaluation_metrics *metrics)
 {
     result->evaluated = true;
     result->validation_loss = metrics->loss;
@@ -145,7 +145,7 @@ static void keep_result(sg_train_result *result, const sg_evaluation_metrics *me
 
 static sg_status evaluate(run *r)
 {
-    sg_evaluation_metrics metrics = {.step = r->progress.step};
+    sgi_evaluation_metrics metrics = {.step = r->progress.step};
     sg_status status = r->subject->type->evaluate(r->subject, &metrics, r->message);
     if (status != SG_OK)
         return status;
@@ -156,7 +156,7 @@ static sg_status evaluate(run *r)
         r->config->events.evaluation(r->config->events.context, &metrics);
     if (metrics.note)
         tell(r, "%s", metrics.note);
-    status = sg_metrics_evaluation(&r->metrics, &metrics, r->message);
+    status = sgi_metrics_evaluation(&r->metrics, &metrics, r->message);
     if (status == SG_OK)
         status = keep_best(r, metrics.score);
     if (metrics.images > 0) { /* the score of images is their share that is missed */
@@ -168,7 +168,7 @@ static sg_status evaluate(run *r)
 
 /* A step that was not taken. The weights are those of the last good step: they are saved when
  * trouble begins, so that nothing is lost if it does not end. */
-static sg_status handle_skip(run *r, const sg_step_metrics *step)
+static sg_status handle_skip(run *r, const sgi_step_metrics *step)
 {
     char trouble[300];
     r->subject->type->trouble(r->subject, step, trouble, sizeof trouble);
@@ -181,7 +181,7 @@ static sg_status handle_skip(run *r, const sg_step_metrics *step)
     if (r->skipped_in_row < SG_MOST_SKIPPED)
         return SG_OK;
     r->result->end = SG_TRAIN_FAILED;
-    sg_message_set(
+    sgi_message_set(
         r->message,
         "step %llu: %d steps skipped in a row. Stopped. Last good checkpoint: step %llu. %s",
         (unsigned long long)step->step, SG_MOST_SKIPPED, (unsigned long long)r->good_step,
@@ -198,8 +198,8 @@ static bool due(uint64_t step, uint64_t every)
 
 static sg_status one_step(run *r)
 {
-    const sg_subject *subject = r->subject;
-    sg_step_metrics step;
+    const sgi_subject *subject = r->subject;
+    sgi_step_metrics step;
     sg_step_info info;
     uint64_t number = r->progress.step + 1;
     bool last = number == subject->steps;
@@ -253,14 +253,14 @@ static sg_status finish(run *r)
             status = r->subject->type->finish(r->subject, r->config->folder, r->message);
     }
     r->result->steps = r->progress.step;
-    r->result->seconds = sg_seconds() - r->began;
+    r->result->seconds = sgi_seconds() - r->began;
     if (status != SG_OK)
         return status;
     char reason[SG_MESSAGE_SIZE];
     snprintf(reason, sizeof reason, "%s",
              r->result->end == SG_TRAIN_FAILED ? r->message->text : "");
-    sg_message later = {""};
-    sg_message *kept = r->message;
+    sgi_message later = {""};
+    sgi_message *kept = r->message;
     r->message = &later; /* the reason of a failed run is the message; keep it */
     status = write_record(r, states[r->result->end], reason);
     r->message = kept;
@@ -289,41 +289,41 @@ static sg_status start(run *r)
     time_t now = time(NULL);
     struct tm utc;
     strftime(r->started, sizeof r->started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    const sg_train_config *config = r->config;
+    const sgi_train_config *config = r->config;
     r->progress.best = INFINITY;
     sg_status status = config->resume ? restore(r) : SG_OK;
     if (status == SG_OK)
         status = write_problem(r);
     if (status == SG_OK)
-        status = sg_metrics_open(&r->metrics, config->folder, r->progress.step, r->message);
-    r->began = sg_seconds();
+        status = sgi_metrics_open(&r->metrics, config->folder, r->progress.step, r->message);
+    r->began = sgi_seconds();
     r->good_step = r->progress.step;
     r->result->first_step = r->progress.step;
     return status == SG_OK ? write_record(r, "running", "") : status;
 }
 
-void sg_subject_destroy(sg_subject *subject)
+void sgi_subject_destroy(sgi_subject *subject)
 {
     if (subject)
         subject->type->destroy(subject);
 }
 
-sg_status sg_train(const sg_train_config *config, sg_train_result *result, sg_message *message,
-                   const sg_allocator *given)
+sg_status sgi_train(const sgi_train_config *config, sgi_train_result *result, sgi_message *message,
+                    const sg_allocator *given)
 {
-    sg_allocator allocator = sg_allocator_or_heap(given);
+    sg_allocator allocator = sgi_allocator_or_heap(given);
     run r = {.config = config,
              .allocator = &allocator,
              .result = result,
              .message = message,
              .subject = config->subject};
-    *result = (sg_train_result){0};
+    *result = (sgi_train_result){0};
     message->text[0] = '\0';
     sg_status status = start(&r);
     if (status == SG_OK)
         status = loop(&r);
     if (status == SG_OK)
         status = finish(&r);
-    sg_metrics_close(&r.metrics);
+    sgi_metrics_close(&r.metrics);
     return status;
 }

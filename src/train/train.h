@@ -12,33 +12,33 @@
 enum { SG_MOST_SKIPPED = 20 };
 
 /* What a run tells while it goes on; any may be NULL. */
-typedef struct sg_train_events {
+typedef struct sgi_train_events {
     void *context;
-    void (*step)(void *context, const sg_step_metrics *step); /* every step */
-    void (*evaluation)(void *context, const sg_evaluation_metrics *evaluation);
+    void (*step)(void *context, const sgi_step_metrics *step); /* every step */
+    void (*evaluation)(void *context, const sgi_evaluation_metrics *evaluation);
     void (*note)(void *context, const char *sentence); /* trouble that the run survives */
-} sg_train_events;
+} sgi_train_events;
 
-typedef struct sg_train_config {
-    sg_subject *subject;
+typedef struct sgi_train_config {
+    sgi_subject *subject;
     const char *folder; /* exists; empty, or a run to resume */
     bool resume;
     const char *variant; /* "adamw", "stablegrad": for run.json */
     const char *label;   /* "AdamW + StableGrad (output)" */
     const char *command; /* how to repeat it */
     int threads;
-    sg_train_events events;
+    sgi_train_events events;
     const volatile sig_atomic_t *stop; /* set by a signal: checkpoint and end; may be NULL */
-} sg_train_config;
+} sgi_train_config;
 
-typedef enum sg_train_end {
+typedef enum sgi_train_end {
     SG_TRAIN_COMPLETE,
     SG_TRAIN_INTERRUPTED, /* by `stop`, with a checkpoint */
     SG_TRAIN_FAILED       /* numerics; `message` says why, and the last good checkpoint is kept */
-} sg_train_end;
+} sgi_train_end;
 
-typedef struct sg_train_result {
-    sg_train_end end;
+typedef struct sgi_train_result {
+    sgi_train_end end;
     uint64_t first_step, steps; /* where this call began, and where it ended */
     double seconds;             /* of this call */
     double loss;                /* of the last step */
@@ -50,11 +50,11 @@ typedef struct sg_train_result {
     double top1, top5;           /* of the last evaluation, and */
     double best_top1;            /* of the best */
     uint64_t best_step;
-} sg_train_result;
+} sgi_train_result;
 
 /* Trains to the subject's number of steps. A status other than SG_OK means that the environment
  * failed (disk, memory) or the checkpoint cannot be used; `message` says what. */
-SG_CHECKED sg_status sg_train(const sg_train_config *config, sg_train_result *result,
-                              sg_message *message, const sg_allocator *allocator);
+SG_CHECKED sg_status sgi_train(const sgi_train_config *config, sgi_train_result *result,
+                               sgi_message *message, const sg_allocator *allocator);
 
 #endif

@@ -7,13 +7,13 @@
 
 /* Points of one purpose and the engine that runs over them. */
 typedef struct side {
-    sg_residual *residual;
+    sgi_residual *residual;
     sg_jet *engine;
 } side;
 
-struct sg_trainer {
+struct sgi_trainer {
     sg_allocator allocator;
-    const sg_problem *problem;
+    const sgi_problem *problem;
     sg_pool *pool;
     sg_isa isa;
     sg_jet_network *network;
@@ -21,34 +21,34 @@ struct sg_trainer {
     sg_scaler *scaler;
     sg_optim *optim;
     side training, validation;
-    sg_term_value *terms;            /* of training points */
-    sg_term_value *validation_terms; /* of validation points */
-    double *means;                   /* (term_count) */
+    sgi_term_value *terms;            /* of training points */
+    sgi_term_value *validation_terms; /* of validation points */
+    double *means;                    /* (term_count) */
     size_t term_count;
 };
 
 /* ---- Making ------------------------------------------------------------------------------- */
 
-static sg_status create_network(sg_trainer *t)
+static sg_status create_network(sgi_trainer *t)
 {
-    sg_arena storage;
+    sgi_arena storage;
     sg_jet_network_config config;
-    sg_arena_init(&storage, &t->allocator);
-    sg_status status = sg_problem_network(t->problem, &storage, &config);
+    sgi_arena_init(&storage, &t->allocator);
+    sg_status status = sgi_problem_network(t->problem, &storage, &config);
     if (status == SG_OK)
         status = sg_jet_network_create(&t->network, &config, &t->allocator);
-    sg_arena_clear(&storage);
+    sgi_arena_clear(&storage);
     if (status != SG_OK)
         return status;
-    sg_jet_init init = sg_problem_init(t->problem);
+    sg_jet_init init = sgi_problem_init(t->problem);
     return sg_jet_network_initialize(t->network, &init);
 }
 
-static sg_status create_optimizer(sg_trainer *t)
+static sg_status create_optimizer(sgi_trainer *t)
 {
     sg_schedule_term terms[SG_MOST_PIECES + 2];
-    sg_scale_config scale = sg_problem_scale(t->problem);
-    sg_optim_config optim = sg_problem_optim(t->problem, terms);
+    sg_scale_config scale = sgi_problem_scale(t->problem);
+    sg_optim_config optim = sgi_problem_optim(t->problem, terms);
     scale.isa = optim.isa = t->isa;
     sg_status status = sg_params_create(&t->params, &t->allocator);
     if (status == SG_OK)
@@ -60,48 +60,48 @@ static sg_status create_optimizer(sg_trainer *t)
     return status;
 }
 
-static sg_status create_side(sg_trainer *t, side *s, sg_purpose purpose)
+static sg_status create_side(sgi_trainer *t, side *s, sgi_purpose purpose)
 {
-    sg_residual_options options = {.type = sg_jet_network_type(t->network),
-                                   .workers = sg_pool_threads(t->pool),
-                                   .isa = t->isa,
-                                   .purpose = purpose};
-    sg_status status = sg_residual_create(&s->residual, t->problem, &options, &t->allocator);
+    sgi_residual_options options = {.type = sg_jet_network_type(t->network),
+                                    .workers = sg_pool_threads(t->pool),
+                                    .isa = t->isa,
+                                    .purpose = purpose};
+    sg_status status = sgi_residual_create(&s->residual, t->problem, &options, &t->allocator);
     if (status != SG_OK)
         return status;
     sg_jet_config config = sg_jet_defaults();
     config.network = t->network;
-    config.sets = sg_residual_sets(s->residual);
+    config.sets = sgi_residual_sets(s->residual);
     config.set_count = (size_t)t->problem->set_count;
     config.pool = t->pool;
     config.isa = t->isa;
     return sg_jet_create(&s->engine, &config, &t->allocator);
 }
 
-static sg_status create_terms(sg_trainer *t)
+static sg_status create_terms(sgi_trainer *t)
 {
-    t->term_count = sg_residual_terms(t->training.residual);
-    t->terms = sg_allocate(&t->allocator, t->term_count, sizeof *t->terms);
-    t->validation_terms = sg_allocate(&t->allocator, t->term_count, sizeof *t->validation_terms);
-    t->means = sg_allocate(&t->allocator, t->term_count, sizeof *t->means);
+    t->term_count = sgi_residual_terms(t->training.residual);
+    t->terms = sgi_allocate(&t->allocator, t->term_count, sizeof *t->terms);
+    t->validation_terms = sgi_allocate(&t->allocator, t->term_count, sizeof *t->validation_terms);
+    t->means = sgi_allocate(&t->allocator, t->term_count, sizeof *t->means);
     if (!t->terms || !t->validation_terms || !t->means)
         return SG_ERROR_MEMORY;
     size_t k = 0;
     for (int s = 0; s < t->problem->set_count; s++)
         for (int i = 0; i < t->problem->sets[s].term_count; i++, k++) {
-            const sg_term *term = &t->problem->sets[s].terms[i];
-            t->terms[k] = (sg_term_value){term->name, term->weight, 0};
+            const sgi_term *term = &t->problem->sets[s].terms[i];
+            t->terms[k] = (sgi_term_value){term->name, term->weight, 0};
             t->validation_terms[k] = t->terms[k];
         }
     return SG_OK;
 }
 
-sg_status sg_trainer_create(sg_trainer **out, const sg_problem *problem, sg_pool *pool, sg_isa isa,
-                            const sg_allocator *given)
+sg_status sgi_trainer_create(sgi_trainer **out, const sgi_problem *problem, sg_pool *pool,
+                             sg_isa isa, const sg_allocator *given)
 {
     *out = NULL;
-    sg_allocator allocator = sg_allocator_or_heap(given);
-    sg_trainer *t = sg_allocate(&allocator, 1, sizeof *t);
+    sg_allocator allocator = sgi_allocator_or_heap(given);
+    sgi_trainer *t = sgi_allocate(&allocator, 1, sizeof *t);
     if (!t)
         return SG_ERROR_MEMORY;
     t->allocator = allocator;
@@ -118,38 +118,38 @@ sg_status sg_trainer_create(sg_trainer **out, const sg_problem *problem, sg_pool
     if (status == SG_OK)
         status = create_terms(t);
     if (status != SG_OK) {
-        sg_trainer_destroy(t);
+        sgi_trainer_destroy(t);
         return status;
     }
     *out = t;
     return SG_OK;
 }
 
-void sg_trainer_destroy(sg_trainer *t)
+void sgi_trainer_destroy(sgi_trainer *t)
 {
     if (!t)
         return;
     sg_allocator allocator = t->allocator;
     sg_jet_destroy(t->validation.engine);
-    sg_residual_destroy(t->validation.residual);
+    sgi_residual_destroy(t->validation.residual);
     sg_jet_destroy(t->training.engine);
-    sg_residual_destroy(t->training.residual);
+    sgi_residual_destroy(t->training.residual);
     sg_optim_destroy(t->optim);
     sg_scaler_destroy(t->scaler);
     sg_params_destroy(t->params);
     sg_jet_network_destroy(t->network);
-    sg_release(&allocator, t->terms);
-    sg_release(&allocator, t->validation_terms);
-    sg_release(&allocator, t->means);
-    sg_release(&allocator, t);
+    sgi_release(&allocator, t->terms);
+    sgi_release(&allocator, t->validation_terms);
+    sgi_release(&allocator, t->means);
+    sgi_release(&allocator, t);
 }
 
 /* ---- Working ------------------------------------------------------------------------------ */
 
-static double collect(sg_trainer *t, const side *s, sg_term_value *terms, sg_moments *residual)
+static double collect(sgi_trainer *t, const side *s, sgi_term_value *terms, sg_moments *residual)
 {
-    sg_loss loss = {.means = t->means};
-    sg_residual_collect(s->residual, s->engine, &loss);
+    sgi_loss loss = {.means = t->means};
+    sgi_residual_collect(s->residual, s->engine, &loss);
     for (size_t k = 0; k < t->term_count; k++)
         terms[k].value = t->means[k];
     if (residual)
@@ -157,28 +157,28 @@ static double collect(sg_trainer *t, const side *s, sg_term_value *terms, sg_mom
     return loss.total;
 }
 
-static uint64_t seed(const sg_trainer *t)
+static uint64_t seed(const sgi_trainer *t)
 {
     return (uint64_t)t->problem->settings.training.seed;
 }
 
-static double gradient_at(sg_trainer *t, uint64_t step, sg_moments *residual)
+static double gradient_at(sgi_trainer *t, uint64_t step, sg_moments *residual)
 {
-    sg_residual_begin(t->training.residual, seed(t), step);
+    sgi_residual_begin(t->training.residual, seed(t), step);
     sg_jet_gradient(t->training.engine, NULL);
     return collect(t, &t->training, t->terms, residual);
 }
 
-double sg_trainer_gradient(sg_trainer *t, uint64_t step)
+double sgi_trainer_gradient(sgi_trainer *t, uint64_t step)
 {
     return gradient_at(t, step, NULL);
 }
 
-sg_status sg_trainer_step(sg_trainer *t, sg_step_result *result)
+sg_status sgi_trainer_step(sgi_trainer *t, sgi_step_result *result)
 {
     uint64_t step = sg_optim_steps(t->optim);
     sg_moments signal;
-    *result = (sg_step_result){.step = step + 1, .terms = t->terms, .term_count = t->term_count};
+    *result = (sgi_step_result){.step = step + 1, .terms = t->terms, .term_count = t->term_count};
     result->loss = gradient_at(t, step, &signal);
     if (sg_scaler_config(t->scaler)->reference == SG_REFERENCE_OUTPUT)
         signal = sg_jet_moments(t->training.engine);
@@ -191,9 +191,9 @@ sg_status sg_trainer_step(sg_trainer *t, sg_step_result *result)
     return status;
 }
 
-double sg_trainer_validate(sg_trainer *t, const sg_term_value **terms, size_t *count)
+double sgi_trainer_validate(sgi_trainer *t, const sgi_term_value **terms, size_t *count)
 {
-    sg_residual_begin(t->validation.residual, seed(t), 0);
+    sgi_residual_begin(t->validation.residual, seed(t), 0);
     sg_jet_forward(t->validation.engine);
     double loss = collect(t, &t->validation, t->validation_terms, NULL);
     *terms = t->validation_terms;
@@ -203,38 +203,38 @@ double sg_trainer_validate(sg_trainer *t, const sg_term_value **terms, size_t *c
 
 /* ---- Looking ------------------------------------------------------------------------------ */
 
-sg_jet_network *sg_trainer_network(const sg_trainer *t)
+sg_jet_network *sgi_trainer_network(const sgi_trainer *t)
 {
     return t->network;
 }
 
-sg_optim *sg_trainer_optim(const sg_trainer *t)
+sg_optim *sgi_trainer_optim(const sgi_trainer *t)
 {
     return t->optim;
 }
 
-sg_scaler *sg_trainer_scaler(const sg_trainer *t)
+sg_scaler *sgi_trainer_scaler(const sgi_trainer *t)
 {
     return t->scaler;
 }
 
-const char *sg_trainer_kernels(const sg_trainer *t)
+const char *sgi_trainer_kernels(const sgi_trainer *t)
 {
     return sg_jet_kernels(t->training.engine);
 }
 
-size_t sg_trainer_memory(const sg_trainer *t)
+size_t sgi_trainer_memory(const sgi_trainer *t)
 {
     size_t state;
-    size_t element = sg_type_size(sg_jet_network_type(t->network));
+    size_t element = sgi_type_size(sg_jet_network_type(t->network));
     sg_optim_state(t->optim, &state);
     return sg_jet_memory(t->training.engine) + sg_jet_memory(t->validation.engine) + state +
            2 * element * sg_jet_network_parameters(t->network);
 }
 
-double sg_trainer_flops(const sg_trainer *t)
+double sgi_trainer_flops(const sgi_trainer *t)
 {
-    const sg_jet_set *sets = sg_residual_sets(t->training.residual);
+    const sg_jet_set *sets = sgi_residual_sets(t->training.residual);
     double flops = 0;
     for (int s = 0; s < t->problem->set_count; s++)
         flops += (double)sets[s].items * sets[s].points_per_item *
@@ -242,9 +242,9 @@ double sg_trainer_flops(const sg_trainer *t)
     return flops;
 }
 
-size_t sg_trainer_channels(const sg_trainer *t, int set, char *text, size_t size)
+size_t sgi_trainer_channels(const sgi_trainer *t, int set, char *text, size_t size)
 {
-    const sg_names *names = &t->problem->names;
-    return sg_jet_plan_describe(sg_residual_sets(t->training.residual)[set].plan, names->fields[0],
+    const sgi_names *names = &t->problem->names;
+    return sg_jet_plan_describe(sgi_residual_sets(t->training.residual)[set].plan, names->fields[0],
                                 (const char *const *)names->coordinates, text, size);
 }

@@ -12,7 +12,7 @@ static const char *place;
 static void report(const char *folder)
 {
     char message[512] = "";
-    sg_status status = sg_report_write(folder, NULL, message, sizeof message);
+    sg_status status = sgi_report_write(folder, NULL, message, sizeof message);
     assert_string_equal(message, "");
     assert_ok(status);
 }

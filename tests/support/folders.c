@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/npz.h"
+#include "files/npz.h"
 #include "support/support.h"
 
 enum { STEPS = 5000, LOG_EVERY = 10, EVALUATE_EVERY = 250, LAYERS = 6, AXIS_MOST = 512, RANK = 4 };
@@ -129,12 +129,12 @@ static double wobble(const double *p, size_t rank, double frequency)
     return v;
 }
 
-static void add(sg_npz *npz, const char *name, size_t rank, const size_t *shape, const double *v)
+static void add(sgi_npz *npz, const char *name, size_t rank, const size_t *shape, const double *v)
 {
-    assert_ok(sg_npz_add(npz, name, SG_ARRAY_FLOAT64, rank, shape, v, NULL, 0));
+    assert_ok(sgi_npz_add(npz, name, SG_ARRAY_FLOAT64, rank, shape, v, NULL, 0));
 }
 
-static void add_field(sg_npz *npz, const shape_of *s, folder_kind kind, size_t f, double error,
+static void add_field(sgi_npz *npz, const shape_of *s, folder_kind kind, size_t f, double error,
                       double axes[RANK][AXIS_MOST])
 {
     size_t count = 1;
@@ -167,9 +167,9 @@ static void write_field(const char *folder, folder_kind kind, double error)
     const shape_of *s = &shapes[kind];
     static double axes[RANK][AXIS_MOST];
     char path[4096];
-    sg_npz *npz;
+    sgi_npz *npz;
     (void)snprintf(path, sizeof path, "%s/field.npz", folder);
-    assert_ok(sg_npz_create(&npz, path, NULL, NULL, 0));
+    assert_ok(sgi_npz_create(&npz, path, NULL, NULL, 0));
     for (size_t d = 0; d < s->rank; d++) {
         for (size_t i = 0; i < s->sizes[d]; i++)
             axes[d][i] =
@@ -178,7 +178,7 @@ static void write_field(const char *folder, folder_kind kind, double error)
     }
     for (size_t f = 0; f < s->fields; f++)
         add_field(npz, s, kind, f, error, axes);
-    assert_ok(sg_npz_commit(npz, NULL, 0));
+    assert_ok(sgi_npz_commit(npz, NULL, 0));
 }
 
 /* A reproducible number in 0 .. 1. */

@@ -1,0 +1,101 @@
+/* Reading a file with its overrides: see document.h. */
+#include "config/document.h"
+
+#include <stdio.h>
+#include <string.h>
+
+sg_status sgi_document_text(const char *path, const sg_allocator *allocator, char **text,
+                            size_t *size, sgi_diagnostic *diagnostic)
+{
+    *text = NULL;
+    *size = 0;
+    memset(diagnostic, 0, sizeof *diagnostic);
+    FILE *file = fopen(path, "rb");
+    sg_status status = file ? SG_ERROR_MEMORY : SG_ERROR_IO;
+    if (file)
+        *text = sgi_allocate(allocator, SG_YAML_MOST_BYTES + 2, 1);
+    if (*text) {
+        *size = fread(*text, 1, SG_YAML_MOST_BYTES + 1, file);
+        status = ferror(file) ? SG_ERROR_IO : SG_OK;
+    }
+    if (file && fclose(file) != 0 && status == SG_OK)
+        status = SG_ERROR_IO;
+    if (status == SG_ERROR_IO) {
+        snprintf(diagnostic->file, sizeof diagnostic->file, "%s", path);
+        sgi_diagnostic_say(diagnostic, "the file cannot be read");
+    }
+    return status;
+}
+
+static sg_status override(sgi_reader *reader, sgi_yaml *root, sgi_source *source, const char *text)
+{
+    size_t size = strlen(text);
+    char *copy = sgi_arena_text(reader->arena, text, size);
+    if (!copy)
+        return SG_ERROR_MEMORY;
+    *source = (sgi_source){"--set", copy, size};
+    const char *equals = strchr(copy, '=');
+    if (!equals || equals == copy || equals[1] == 0) {
+        sgi_diagnostic_place(reader->diagnostic, source, 0, size);
+        sgi_diagnostic_say(reader->diagnostic, "an override is written key=value");
+        sgi_diagnostic_suggest(reader->diagnostic, "as in --set training.steps=2000");
+        return SG_ERROR_FORMAT;
+    }
+    size_t length = (size_t)(equals - copy);
+    sgi_yaml *value;
+    sg_status status =
+        sgi_yaml_parse(&value, source, length + 1, reader->arena, reader->diagnostic);
+    if (status != SG_OK)
+        return status;
+    return sgi_yaml_put(root, copy, length, value, source, 0, reader->arena, reader->diagnostic);
+}
+
+sg_status sgi_document_tree(sgi_reader *reader, sgi_source *sources, const char *const *overrides,
+                            size_t count, sgi_yaml **root)
+{
+    sg_status status = sgi_yaml_parse(root, &sources[0], 0, reader->arena, reader->diagnostic);
+    if (status == SG_OK && (*root)->kind != SG_YAML_MAPPING) {
+        sgi_yaml_place(reader->diagnostic, *root, 0, 0);
+        sgi_diagnostic_say(reader->diagnostic, "%s is a mapping of keys to values",
+                           reader->table->what);
+        return SG_ERROR_FORMAT;
+    }
+    for (size_t i = 0; i <= count && status == SG_OK; i++) {
+        status = sgi_options_expand(reader, *root);
+        if (status == SG_OK && i < count)
+            status = override(reader, *root, &sources[i + 1], overrides[i]);
+    }
+    return status;
+}
+
+/* An unknown key is reported before what is missing because of it. */
+sg_status sgi_document_keys(sgi_reader *reader, const sgi_yaml *root)
+{
+    for (const sgi_yaml *key = root->first; key; key = key->next->next)
+        if (!sgi_option_is_key(reader->table, key))
+            return sgi_options_unknown(reader, "", reader->table->what, key, "");
+    return SG_OK;
+}
+
+/* A file's name without folders and ending. */
+static const char *stem(sgi_arena *arena, const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    const char *begin = slash ? slash + 1 : name, *dot = strrchr(begin, '.');
+    return sgi_arena_text(arena, begin, dot > begin ? (size_t)(dot - begin) : strlen(begin));
+}
+
+/* A name is part of folder names. */
+sg_status sgi_document_name(sgi_reader *reader, const sgi_yaml *root, const sgi_source *source,
+                            const char **name)
+{
+    if ((*name)[0] == 0) {
+        *name = stem(reader->arena, source->name);
+        return *name ? SG_OK : SG_ERROR_MEMORY;
+    }
+    if (!strchr(*name, '/') && (*name)[0] != '.' && strlen(*name) <= 60)
+        return SG_OK;
+    sgi_yaml_place(reader->diagnostic, sgi_yaml_get(root, "name"), 0, 0);
+    sgi_diagnostic_say(reader->diagnostic, "'%.60s' cannot name a folder", *name);
+    return SG_ERROR_FORMAT;
+}

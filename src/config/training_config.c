@@ -1,0 +1,47 @@
+/* From the training options to the configurations of scaler and optimizer. See settings.h. */
+#include <string.h>
+
+#include "config/settings.h"
+
+sg_scale_config sgi_training_scale(const sgi_training_settings *training, uint64_t steps)
+{
+    sg_scale_config config = sg_scale_defaults();
+    config.method = (sg_method)training->method;
+    config.reference = (sg_reference)training->reference.kind;
+    if (config.reference == SG_REFERENCE_CONSTANT)
+        config.constant = training->reference.constant;
+    config.blocks = (sg_blocks)training->blocks;
+    config.eps = training->scale_eps;
+    config.from = (uint64_t)training->from;
+    config.until = (uint64_t)training->until;
+    if (training->until == SG_STEP_HALF)
+        config.until = steps / 2;
+    if (training->until == SG_STEP_FOREVER)
+        config.until = SG_FOREVER;
+    return config;
+}
+
+sg_optim_config sgi_training_optim(const sgi_training_settings *training, uint64_t steps,
+                                   sg_schedule_term *terms)
+{
+    sg_optim_config config = sg_optim_defaults((sg_optim_kind)training->optimizer);
+    config.rate = training->rate;
+    config.beta1 = training->betas[0];
+    config.beta2 = training->betas[1];
+    config.eps = training->eps;
+    config.decay = training->decay;
+    config.momentum = training->momentum;
+    config.dampening = training->dampening;
+    config.nesterov = training->nesterov;
+    config.clip_norm = training->clip;
+    size_t count = 0;
+    uint64_t warmup = (uint64_t)training->warmup;
+    if (warmup > 0)
+        terms[count++] = sg_schedule_warmup(warmup, training->warmup_start);
+    if (training->then == 1 && warmup < steps)
+        terms[count++] = sg_schedule_cosine(warmup, steps, training->floor);
+    memcpy(terms + count, training->pieces.values, (size_t)training->pieces.count * sizeof *terms);
+    config.schedule = terms;
+    config.schedule_count = count + (size_t)training->pieces.count;
+    return config;
+}

@@ -1,0 +1,467 @@
+/* The expression graph: nodes, hashing, simplification. See graph.h. */
+#include "expr/expressions.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int arity;
+} operations[] = {
+#define SG_OP_ROW(code, name, arity) {name, arity},
+    SG_OP_LIST(SG_OP_ROW)
+#undef SG_OP_ROW
+};
+
+/* Whole powers up to this are products. */
+enum { MOST_PRODUCT = 16 };
+
+const char *sgi_op_name(sgi_op op)
+{
+    return operations[op].name;
+}
+
+int sgi_op_arity(sgi_op op)
+{
+    return operations[op].arity;
+}
+
+int sgi_derivative_total(sgi_derivative derivative)
+{
+    int total = 0;
+    for (int k = 0; k < SG_MOST_COORDINATES; k++)
+        total += sgi_derivative_order(derivative, k);
+    return total;
+}
+
+int sgi_derivative_pure_second(sgi_derivative derivative)
+{
+    for (int k = 0; k < SG_MOST_COORDINATES; k++)
+        if (derivative == 2 * sgi_derivative_unit(k))
+            return k;
+    return -1;
+}
+
+/* ---- Storage ------------------------------------------------------------------------------ */
+
+sg_status sgi_expressions_create(sgi_expressions **out, const sg_allocator *given)
+{
+    sg_allocator allocator = sgi_allocator_or_heap(given);
+    *out = NULL;
+    sgi_expressions *exprs = sgi_allocate(&allocator, 1, sizeof *exprs);
+    if (!exprs)
+        return SG_ERROR_MEMORY;
+    exprs->allocator = allocator;
+    sgi_constant(exprs, 0);
+    sg_status status = exprs->status;
+    if (status != SG_OK)
+        sgi_expressions_destroy(exprs);
+    else
+        *out = exprs;
+    return status;
+}
+
+void sgi_expressions_destroy(sgi_expressions *exprs)
+{
+    if (!exprs)
+        return;
+    sg_allocator allocator = exprs->allocator;
+    sgi_release(&allocator, exprs->nodes);
+    sgi_release(&allocator, exprs->table);
+    sgi_release(&allocator, exprs->inputs);
+    sgi_release(&allocator, exprs);
+}
+
+sg_status sgi_expressions_status(const sgi_expressions *exprs)
+{
+    return exprs->status;
+}
+
+/* A larger copy of an array; the old one is released. NULL, and no change, without memory. */
+static void *enlarge(sgi_expressions *exprs, void *array, size_t count, size_t capacity,
+                     size_t size)
+{
+    void *larger = sgi_allocate(&exprs->allocator, capacity, size);
+    if (!larger) {
+        exprs->status = SG_ERROR_MEMORY;
+        return NULL;
+    }
+    if (count)
+        memcpy(larger, array, count * size);
+    sgi_release(&exprs->allocator, array);
+    return larger;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9E3779B97F4A7C15u;
+    return hash ^ hash >> 29;
+}
+
+static uint64_t hash_node(const sgi_node *node)
+{
+    uint64_t bits;
+    memcpy(&bits, &node->value, sizeof bits);
+    uint64_t hash = mix(17, (uint64_t)node->op);
+    hash = mix(hash, node->arguments[0]);
+    hash = mix(hash, node->arguments[1]);
+    hash = mix(hash, node->arguments[2]);
+    return mix(mix(hash, bits), node->input);
+}
+
+static bool same_node(const sgi_node *a, const sgi_node *b)
+{
+    return a->op == b->op && memcmp(a->arguments, b->arguments, sizeof a->arguments) == 0 &&
+           memcmp(&a->value, &b->value, sizeof a->value) == 0 && a->input == b->input;
+}
+
+/* The slot where the node is, or where it belongs. */
+static uint32_t *find_slot(const sgi_expressions *exprs, const sgi_node *node)
+{
+    uint32_t mask = exprs->table_size - 1;
+    for (uint32_t i = (uint32_t)hash_node(node) & mask;; i = (i + 1) & mask) {
+        uint32_t *slot = &exprs->table[i];
+        if (*slot == 0 || same_node(&exprs->nodes[*slot - 1], node))
+            return slot;
+    }
+}
+
+static bool grow_table(sgi_expressions *exprs)
+{
+    uint32_t size = exprs->table_size ? 2 * exprs->table_size : 256;
+    uint32_t *table = sgi_allocate(&exprs->allocator, size, sizeof *table);
+    if (!table) {
+        exprs->status = SG_ERROR_MEMORY;
+        return false;
+    }
+    sgi_release(&exprs->allocator, exprs->table);
+    exprs->table = table;
+    exprs->table_size = size;
+    for (uint32_t i = 0; i < exprs->count; i++)
+        *find_slot(exprs, &exprs->nodes[i]) = i + 1;
+    return true;
+}
+
+static bool make_room(sgi_expressions *exprs)
+{
+    if (exprs->count >= SG_MOST_NODES) {
+        exprs->status = SG_ERROR_UNSUPPORTED;
+        return false;
+    }
+    if (exprs->count == exprs->capacity) {
+        uint32_t capacity = exprs->capacity ? 2 * exprs->capacity : 128;
+        sgi_node *nodes = enlarge(exprs, exprs->nodes, exprs->count, capacity, sizeof *nodes);
+        if (!nodes)
+            return false;
+        exprs->nodes = nodes;
+        exprs->capacity = capacity;
+    }
+    return 2 * exprs->count < exprs->table_size || grow_table(exprs);
+}
+
+/* The node's number: the equal one's if there is one. */
+static sgi_expr intern(sgi_expressions *exprs, const sgi_node *node)
+{
+    if (exprs->status != SG_OK || !make_room(exprs))
+        return 0;
+    uint32_t *slot = find_slot(exprs, node);
+    if (*slot == 0) {
+        exprs->nodes[exprs->count++] = *node;
+        *slot = exprs->count;
+    }
+    return *slot - 1;
+}
+
+sgi_expr sgi_constant(sgi_expressions *exprs, double value)
+{
+    sgi_node node = {.op = SG_OP_CONSTANT, .value = value == 0 ? 0 : value}; /* one zero */
+    return intern(exprs, &node);
+}
+
+static bool same_input(const sgi_input *a, const sgi_input *b)
+{
+    return a->kind == b->kind && a->index == b->index && a->side == b->side &&
+           a->derivative == b->derivative &&
+           memcmp(a->coefficients, b->coefficients, sizeof a->coefficients) == 0;
+}
+
+sgi_expr sgi_expressions_input(sgi_expressions *exprs, const sgi_input *input)
+{
+    if (exprs->status != SG_OK)
+        return 0;
+    uint32_t i = 0;
+    while (i < exprs->input_count && !same_input(&exprs->inputs[i], input))
+        i++;
+    if (i == exprs->input_count) {
+        if (i == exprs->input_capacity) {
+            uint32_t capacity = i ? 2 * i : 32;
+            sgi_input *inputs = enlarge(exprs, exprs->inputs, i, capacity, sizeof *inputs);
+            if (!inputs)
+                return 0;
+            exprs->inputs = inputs;
+            exprs->input_capacity = capacity;
+        }
+        exprs->inputs[exprs->input_count++] = *input;
+    }
+    sgi_node node = {.op = SG_OP_INPUT, .input = i};
+    return intern(exprs, &node);
+}
+
+bool sgi_is_constant(const sgi_expressions *exprs, sgi_expr expr, double *value)
+{
+    const sgi_node *node = &exprs->nodes[expr];
+    if (node->op != SG_OP_CONSTANT)
+        return false;
+    *value = node->value;
+    return true;
+}
+
+const sgi_input *sgi_expr_input(const sgi_expressions *exprs, sgi_expr expr)
+{
+    const sgi_node *node = &exprs->nodes[expr];
+    return node->op == SG_OP_INPUT ? &exprs->inputs[node->input] : NULL;
+}
+
+void sgi_expressions_reach(const sgi_expressions *exprs, const sgi_expr *roots, size_t count,
+                           uint8_t *reached)
+{
+    memset(reached, 0, exprs->count);
+    for (size_t i = 0; i < count; i++)
+        reached[roots[i]] = 1;
+    for (uint32_t i = exprs->count; i-- > 0;) {
+        const sgi_node *node = &exprs->nodes[i];
+        for (int k = 0; reached[i] && k < sgi_op_arity(node->op); k++)
+            reached[node->arguments[k]] = 1;
+    }
+}
+
+bool sgi_depends_on(sgi_expressions *exprs, sgi_expr expr, sgi_input_kind kind)
+{
+    uint8_t *reached = sgi_allocate(&exprs->allocator, exprs->count, 1);
+    if (!reached) {
+        exprs->status = SG_ERROR_MEMORY;
+        return false;
+    }
+    sgi_expressions_reach(exprs, &expr, 1, reached);
+    bool found = false;
+    for (sgi_expr i = 0; i < exprs->count && !found; i++) {
+        const sgi_input *input = reached[i] ? sgi_expr_input(exprs, i) : NULL;
+        found = input && input->kind == kind;
+    }
+    sgi_release(&exprs->allocator, reached);
+    return found;
+}
+
+/* ---- Simplification ----------------------------------------------------------------------- */
+
+static sgi_expr plain(sgi_expressions *exprs, sgi_op op, sgi_expr a, sgi_expr b, sgi_expr c)
+{
+    sgi_node node = {.op = op, .arguments = {a, b, c}};
+    return intern(exprs, &node);
+}
+
+static sgi_expr negate(sgi_expressions *exprs, sgi_expr a)
+{
+    const sgi_node *node = &exprs->nodes[a];
+    if (node->op == SG_OP_NEG)
+        return node->arguments[0];
+    if (node->op == SG_OP_SUB)
+        return plain(exprs, SG_OP_SUB, node->arguments[1], node->arguments[0], 0);
+    double factor;
+    if (node->op == SG_OP_MUL && sgi_is_constant(exprs, node->arguments[0], &factor)) {
+        sgi_expr rest = node->arguments[1];
+        return sgi_mul(exprs, sgi_constant(exprs, -factor), rest);
+    }
+    return plain(exprs, SG_OP_NEG, a, 0, 0);
+}
+
+static bool is_value(const sgi_expressions *exprs, sgi_expr expr, double wanted)
+{
+    double value;
+    return sgi_is_constant(exprs, expr, &value) && value == wanted;
+}
+
+static sgi_expr simplify_sum(sgi_expressions *exprs, sgi_op op, sgi_expr a, sgi_expr b)
+{
+    const sgi_node *right = &exprs->nodes[b];
+    if (is_value(exprs, b, 0))
+        return a;
+    if (is_value(exprs, a, 0))
+        return op == SG_OP_ADD ? b : negate(exprs, b);
+    if (a == b)
+        return op == SG_OP_ADD ? sgi_mul(exprs, sgi_constant(exprs, 2), a) : sgi_constant(exprs, 0);
+    if (right->op == SG_OP_NEG)
+        return plain(exprs, op == SG_OP_ADD ? SG_OP_SUB : SG_OP_ADD, a, right->arguments[0], 0);
+    if (op == SG_OP_ADD && exprs->nodes[a].op == SG_OP_NEG)
+        return plain(exprs, SG_OP_SUB, b, exprs->nodes[a].arguments[0], 0);
+    if (op == SG_OP_ADD && a > b)
+        return plain(exprs, op, b, a, 0);
+    return plain(exprs, op, a, b, 0);
+}
+
+/* Constants stand first in a product and are merged. */
+static sgi_expr simplify_product(sgi_expressions *exprs, sgi_expr a, sgi_expr b)
+{
+    double left, right;
+    if (sgi_is_constant(exprs, b, &right) || (!sgi_is_constant(exprs, a, &left) && a > b)) {
+        sgi_expr swap = a;
+        a = b;
+        b = swap;
+    }
+    if (sgi_is_constant(exprs, a, &left)) {
+        if (left == 0)
+            return sgi_constant(exprs, 0);
+        if (left == 1)
+            return b;
+        if (left == -1)
+            return negate(exprs, b);
+        const sgi_node node = exprs->nodes[b];
+        if (node.op == SG_OP_MUL && sgi_is_constant(exprs, node.arguments[0], &right))
+            return simplify_product(exprs, sgi_constant(exprs, left * right), node.arguments[1]);
+        if (node.op == SG_OP_NEG)
+            return simplify_product(exprs, sgi_constant(exprs, -left), node.arguments[0]);
+        return plain(exprs, SG_OP_MUL, a, b, 0);
+    }
+    for (int k = 0; k < 2; k++) { /* (2 u) x is 2 (u x) */
+        const sgi_node node = exprs->nodes[k == 0 ? a : b];
+        if (node.op == SG_OP_MUL && sgi_is_constant(exprs, node.arguments[0], &left))
+            return simplify_product(exprs, node.arguments[0],
+                                    simplify_product(exprs, node.arguments[1], k == 0 ? b : a));
+    }
+    return plain(exprs, SG_OP_MUL, a, b, 0);
+}
+
+static sgi_expr whole_power(sgi_expressions *exprs, sgi_expr a, int exponent)
+{
+    sgi_expr result = sgi_constant(exprs, 1);
+    for (sgi_expr square = a; exponent > 0; exponent /= 2) {
+        if (exponent % 2)
+            result = sgi_mul(exprs, result, square);
+        if (exponent > 1)
+            square = sgi_mul(exprs, square, square);
+    }
+    return result;
+}
+
+static sgi_expr simplify_power(sgi_expressions *exprs, sgi_expr a, sgi_expr b)
+{
+    double exponent;
+    if (!sgi_is_constant(exprs, b, &exponent))
+        return plain(exprs, SG_OP_POW, a, b, 0);
+    if (exponent == 0.5)
+        return sgi_apply(exprs, SG_OP_SQRT, a, 0, 0);
+    if (exponent != floor(exponent) || fabs(exponent) > MOST_PRODUCT)
+        return plain(exprs, SG_OP_POW, a, b, 0);
+    sgi_expr power = whole_power(exprs, a, (int)fabs(exponent));
+    return exponent < 0 ? sgi_apply(exprs, SG_OP_DIV, sgi_constant(exprs, 1), power, 0) : power;
+}
+
+static sgi_expr simplify(sgi_expressions *exprs, sgi_op op, sgi_expr a, sgi_expr b, sgi_expr c)
+{
+    double value;
+    switch (op) {
+    case SG_OP_NEG:
+        return negate(exprs, a);
+    case SG_OP_ADD:
+    case SG_OP_SUB:
+        return simplify_sum(exprs, op, a, b);
+    case SG_OP_MUL:
+        return simplify_product(exprs, a, b);
+    case SG_OP_DIV:
+        if (is_value(exprs, b, 1) || is_value(exprs, a, 0))
+            return a;
+        return plain(exprs, op, a, b, 0);
+    case SG_OP_POW:
+        return simplify_power(exprs, a, b);
+    case SG_OP_MIN:
+    case SG_OP_MAX:
+        return a == b ? a : plain(exprs, op, a < b ? a : b, a < b ? b : a, 0);
+    case SG_OP_WHERE:
+        if (sgi_is_constant(exprs, a, &value))
+            return value != 0 ? b : c;
+        return b == c ? b : plain(exprs, op, a, b, c);
+    default:
+        return plain(exprs, op, a, b, c);
+    }
+}
+
+sgi_expr sgi_apply(sgi_expressions *exprs, sgi_op op, sgi_expr a, sgi_expr b, sgi_expr c)
+{
+    if (exprs->status != SG_OK)
+        return 0;
+    int arity = sgi_op_arity(op);
+    b = arity > 1 ? b : 0;
+    c = arity > 2 ? c : 0;
+    double x = 0, y = 0, z = 0;
+    if (sgi_is_constant(exprs, a, &x) && sgi_is_constant(exprs, b, &y) &&
+        sgi_is_constant(exprs, c, &z))
+        return sgi_constant(exprs, sgi_op_apply(op, x, y, z));
+    return simplify(exprs, op, a, b, c);
+}
+
+double sgi_op_apply(sgi_op op, double x, double y, double z)
+{
+    switch (op) {
+    case SG_OP_NEG:
+        return -x;
+    case SG_OP_ADD:
+        return x + y;
+    case SG_OP_SUB:
+        return x - y;
+    case SG_OP_MUL:
+        return x * y;
+    case SG_OP_DIV:
+        return x / y;
+    case SG_OP_LESS:
+        return x < y;
+    case SG_OP_LESS_EQUAL:
+        return x <= y;
+    case SG_OP_EQUAL:
+        return x == y;
+    case SG_OP_NOT_EQUAL:
+        return x != y;
+    case SG_OP_SIN:
+        return sin(x);
+    case SG_OP_COS:
+        return cos(x);
+    case SG_OP_TAN:
+        return tan(x);
+    case SG_OP_TANH:
+        return tanh(x);
+    case SG_OP_SINH:
+        return sinh(x);
+    case SG_OP_COSH:
+        return cosh(x);
+    case SG_OP_SECH:
+        return 1 / cosh(x);
+    case SG_OP_EXP:
+        return exp(x);
+    case SG_OP_LOG:
+        return log(x);
+    case SG_OP_SQRT:
+        return sqrt(x);
+    case SG_OP_ABS:
+        return fabs(x);
+    case SG_OP_SIGN:
+        return (x > 0) - (x < 0);
+    case SG_OP_FLOOR:
+        return floor(x);
+    case SG_OP_ERF:
+        return erf(x);
+    case SG_OP_MIN:
+        return x < y ? x : y;
+    case SG_OP_MAX:
+        return x > y ? x : y;
+    case SG_OP_POW:
+        return pow(x, y);
+    case SG_OP_ATAN2:
+        return atan2(x, y);
+    case SG_OP_WHERE:
+        return x != 0 ? y : z;
+    case SG_OP_CONSTANT:
+    case SG_OP_INPUT:
+    case SG_OP_COUNT:
+        break;
+    }
+    return 0;
+}

@@ -1,0 +1,259 @@
+/* Files: see file.h. The writer gathers small pieces in a buffer of its own; large ones go straight
+ * to the file. */
+#include "files/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+enum { BUFFER_SIZE = 1 << 16, NAME_ATTEMPTS = 100 };
+
+struct sgi_file {
+    sg_allocator allocator;
+    char *path, *temporary;
+    char *buffer; /* (BUFFER_SIZE) */
+    size_t used;
+    int descriptor;
+    int error; /* errno of the first failure, or 0 */
+};
+
+sg_status sgi_explain(sg_status status, char *message, size_t message_size, const char *format, ...)
+{
+    if (message && message_size) {
+        va_list arguments;
+        va_start(arguments, format);
+        (void)vsnprintf(message, message_size, format, arguments);
+        va_end(arguments);
+    }
+    return status;
+}
+
+bool sgi_file_exists(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0;
+}
+
+char *sgi_path_join(const sg_allocator *allocator, const char *folder, const char *name)
+{
+    size_t head = strlen(folder), size = head + strlen(name) + 2;
+    char *path = sgi_allocate(allocator, size, 1);
+    if (path)
+        (void)snprintf(path, size, "%s%s%s", folder, head && folder[head - 1] != '/' ? "/" : "",
+                       name);
+    return path;
+}
+
+/* Reads until the end of the file or `capacity` bytes; returns the number, or -1. */
+static ssize_t read_all(int descriptor, char *data, size_t capacity)
+{
+    size_t size = 0;
+    while (size < capacity) {
+        ssize_t got = read(descriptor, data + size, capacity - size);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        size += (size_t)got;
+    }
+    return (ssize_t)size;
+}
+
+static sg_status read_open(int descriptor, const char *path, size_t limit,
+                           const sg_allocator *allocator, char **data, size_t *size, char *message,
+                           size_t message_size)
+{
+    struct stat info;
+    if (fstat(descriptor, &info) != 0)
+        return sgi_explain(SG_ERROR_IO, message, message_size, "%s: %m", path);
+    if (!S_ISREG(info.st_mode))
+        return sgi_explain(SG_ERROR_IO, message, message_size, "%s: not a file", path);
+    if ((uintmax_t)info.st_size > limit || (uintmax_t)info.st_size >= SIZE_MAX)
+        return sgi_explain(SG_ERROR_FORMAT, message, message_size,
+                           "%s: has %jd bytes, at most %zu are read", path, (intmax_t)info.st_size,
+                           limit);
+    size_t expected = (size_t)info.st_size;
+    char *content = sgi_allocate(allocator, expected + 1, 1);
+    if (!content)
+        return sgi_explain(SG_ERROR_MEMORY, message, message_size, "%s: out of memory", path);
+    ssize_t got = read_all(descriptor, content, expected);
+    if (got < 0) {
+        sgi_explain(SG_ERROR_IO, message, message_size, "%s: %m", path);
+        sgi_release(allocator, content);
+        return SG_ERROR_IO;
+    }
+    content[got] = 0;
+    *data = content;
+    *size = (size_t)got;
+    return SG_OK;
+}
+
+sg_status sgi_file_read(const char *path, size_t limit, const sg_allocator *given, char **data,
+                        size_t *size, char *message, size_t message_size)
+{
+    *data = NULL;
+    *size = 0;
+    sg_allocator allocator = sgi_allocator_or_heap(given);
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return sgi_explain(SG_ERROR_IO, message, message_size, "%s: %m", path);
+    sg_status status =
+        read_open(descriptor, path, limit, &allocator, data, size, message, message_size);
+    (void)close(descriptor);
+    return status;
+}
+
+static void destroy(sgi_file *file)
+{
+    sg_allocator allocator = file->allocator;
+    sgi_release(&allocator, file->path);
+    sgi_release(&allocator, file->temporary);
+    sgi_release(&allocator, file->buffer);
+    sgi_release(&allocator, file);
+}
+
+/* Opens a temporary file beside the path, under a name that nobody has. */
+static bool open_temporary(sgi_file *file, size_t capacity)
+{
+    for (int attempt = 0; attempt < NAME_ATTEMPTS; attempt++) {
+        (void)snprintf(file->temporary, capacity, "%s.%ld-%d.part", file->path, (long)getpid(),
+                       attempt);
+        file->descriptor =
+            open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t)0666);
+        if (file->descriptor >= 0)
+            return true;
+        if (errno != EEXIST)
+            return false;
+    }
+    return false;
+}
+
+sg_status sgi_file_create(sgi_file **out, const char *path, const sg_allocator *given,
+                          char *message, size_t message_size)
+{
+    *out = NULL;
+    sg_allocator allocator = sgi_allocator_or_heap(given);
+    sgi_file *file = sgi_allocate(&allocator, 1, sizeof *file);
+    if (!file)
+        return sgi_explain(SG_ERROR_MEMORY, message, message_size, "%s: out of memory", path);
+    size_t capacity = strlen(path) + 48;
+    file->allocator = allocator;
+    file->descriptor = -1;
+    file->path = sgi_copy_text(&allocator, path);
+    file->temporary = sgi_allocate(&allocator, capacity, 1);
+    file->buffer = sgi_allocate(&allocator, BUFFER_SIZE, 1);
+    sg_status status = SG_OK;
+    if (!file->path || !file->temporary || !file->buffer)
+        status = sgi_explain(SG_ERROR_MEMORY, message, message_size, "%s: out of memory", path);
+    else if (!open_temporary(file, capacity))
+        status = sgi_explain(SG_ERROR_IO, message, message_size, "%s: %m", path);
+    if (status != SG_OK) {
+        destroy(file);
+        return status;
+    }
+    *out = file;
+    return SG_OK;
+}
+
+static void write_out(sgi_file *file, const char *data, size_t size)
+{
+    while (size > 0 && file->error == 0) {
+        ssize_t put = write(file->descriptor, data, size);
+        if (put < 0 && errno != EINTR)
+            file->error = errno;
+        if (put > 0) {
+            data += put;
+            size -= (size_t)put;
+        }
+    }
+}
+
+static void flush(sgi_file *file)
+{
+    write_out(file, file->buffer, file->used);
+    file->used = 0;
+}
+
+void sgi_file_put(sgi_file *file, const void *data, size_t size)
+{
+    if (size > BUFFER_SIZE - file->used)
+        flush(file);
+    if (size > BUFFER_SIZE) {
+        write_out(file, data, size);
+    } else if (size > 0) {
+        memcpy(file->buffer + file->used, data, size);
+        file->used += size;
+    }
+}
+
+/* A rename is safe on disk only when the folder is. Some file systems cannot sync a folder and say
+ * EINVAL; there is nothing more to do on those. */
+static void sync_folder(sgi_file *file)
+{
+    char *slash = strrchr(file->path, '/');
+    const char *folder = ".";
+    if (slash == file->path)
+        folder = "/";
+    else if (slash) {
+        *slash = 0;
+        folder = file->path;
+    }
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0 || (fsync(descriptor) != 0 && errno != EINVAL))
+        file->error = errno;
+    if (descriptor >= 0)
+        (void)close(descriptor);
+    if (slash)
+        *slash = '/';
+}
+
+sg_status sgi_file_commit(sgi_file *file, char *message, size_t message_size)
+{
+    flush(file);
+    if (file->error == 0 && fsync(file->descriptor) != 0)
+        file->error = errno;
+    if (close(file->descriptor) != 0 && file->error == 0)
+        file->error = errno;
+    if (file->error == 0 && rename(file->temporary, file->path) != 0)
+        file->error = errno;
+    if (file->error == 0)
+        sync_folder(file);
+    else
+        (void)unlink(file->temporary);
+    sg_status status = SG_OK;
+    if (file->error != 0) {
+        errno = file->error;
+        status = sgi_explain(SG_ERROR_IO, message, message_size, "%s: %m", file->path);
+    }
+    destroy(file);
+    return status;
+}
+
+void sgi_file_abandon(sgi_file *file)
+{
+    if (!file)
+        return;
+    (void)close(file->descriptor);
+    (void)unlink(file->temporary);
+    destroy(file);
+}
+
+sg_status sgi_file_write(const char *path, const void *data, size_t size,
+                         const sg_allocator *allocator, char *message, size_t message_size)
+{
+    sgi_file *file;
+    sg_status status = sgi_file_create(&file, path, allocator, message, message_size);
+    if (!file)
+        return status;
+    sgi_file_put(file, data, size);
+    return sgi_file_commit(file, message, message_size);
+}

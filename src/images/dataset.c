@@ -1,0 +1,364 @@
+/* Data sets: CIFAR files in memory, folders of image files read on demand. */
+#include "images/dataset.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+enum { CIFAR_SIDE = 32, CIFAR_PIXELS = 3 * CIFAR_SIDE * CIFAR_SIDE };
+
+#define MAX_FILE ((size_t)256 << 20)
+
+void sg_dataset_close(sg_dataset *set)
+{
+    if (!set)
+        return;
+    sg_allocator allocator = set->allocator;
+    for (size_t i = 0; set->paths && i < set->count; i++)
+        sgi_release(&allocator, set->paths[i]);
+    for (int i = 0; set->class_names && i < set->classes; i++)
+        sgi_release(&allocator, set->class_names[i]);
+    sgi_release(&allocator, set->labels);
+    sgi_release(&allocator, set->pixels);
+    sgi_release(&allocator, set->paths);
+    sgi_release(&allocator, set->class_names);
+    sgi_release(&allocator, set);
+}
+
+static sg_dataset *new_set(const sg_allocator *given)
+{
+    sg_allocator allocator = sgi_allocator_or_heap(given);
+    sg_dataset *set = sgi_allocate(&allocator, 1, sizeof *set);
+    if (set)
+        set->allocator = allocator;
+    return set;
+}
+
+/* ---- CIFAR -------------------------------------------------------------------------------- */
+
+/* Bytes of a record: one label (CIFAR-10), or a coarse and a fine one (CIFAR-100). */
+static size_t record_size(int classes)
+{
+    return (classes == 100 ? 2 : 1) + CIFAR_PIXELS;
+}
+
+static sg_status count_records(const char *path, int classes, size_t *records, char *message,
+                               size_t size)
+{
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return sgi_image_message(SG_ERROR_IO, message, size, "%s: %s", path, strerror(errno));
+    size_t bytes = (size_t)info.st_size;
+    if (!S_ISREG(info.st_mode) || bytes == 0 || bytes % record_size(classes) != 0)
+        return sgi_image_message(SG_ERROR_FORMAT, message, size,
+                                 "%s: %zu bytes are not a whole number of records of %zu", path,
+                                 bytes, record_size(classes));
+    *records += bytes / record_size(classes);
+    return SG_OK;
+}
+
+static sg_status read_records(sg_dataset *set, size_t *at, const char *path, char *message,
+                              size_t size)
+{
+    uint8_t record[2 + CIFAR_PIXELS];
+    size_t bytes = record_size(set->classes);
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return sgi_image_message(SG_ERROR_IO, message, size, "%s: %s", path, strerror(errno));
+    sg_status status = SG_OK;
+    while (status == SG_OK && *at < set->count && fread(record, 1, bytes, file) == bytes) {
+        int label = record[bytes - CIFAR_PIXELS - 1];
+        if (label >= set->classes)
+            status = sgi_image_message(SG_ERROR_FORMAT, message, size, "%s: label %d of %d classes",
+                                       path, label, set->classes);
+        set->labels[*at] = label;
+        memcpy(set->pixels + *at * CIFAR_PIXELS, record + bytes - CIFAR_PIXELS, CIFAR_PIXELS);
+        (*at)++;
+    }
+    if (ferror(file))
+        status = sgi_image_message(SG_ERROR_IO, message, size, "%s: cannot be read", path);
+    fclose(file);
+    return status;
+}
+
+static sg_status fill_cifar(sg_dataset *set, const char *const *paths, size_t path_count,
+                            char *message, size_t size)
+{
+    size_t records = 0, at = 0;
+    for (size_t i = 0; i < path_count; i++) {
+        sg_status status = count_records(paths[i], set->classes, &records, message, size);
+        if (status != SG_OK)
+            return status;
+    }
+    set->labels = sgi_allocate(&set->allocator, records, sizeof *set->labels);
+    set->pixels = sgi_allocate(&set->allocator, records, CIFAR_PIXELS);
+    if (!set->labels || !set->pixels)
+        return sgi_image_message(SG_ERROR_MEMORY, message, size, "out of memory");
+    set->count = records;
+    for (size_t i = 0; i < path_count; i++) {
+        sg_status status = read_records(set, &at, paths[i], message, size);
+        if (status != SG_OK)
+            return status;
+    }
+    return at == records
+               ? SG_OK
+               : sgi_image_message(SG_ERROR_FORMAT, message, size, "a file has become shorter");
+}
+
+sg_status sg_dataset_open_cifar(sg_dataset **out, const char *const *paths, size_t path_count,
+                                int classes, const sg_allocator *allocator, char *message,
+                                size_t size)
+{
+    if (!out || !paths || path_count == 0 || (classes != 10 && classes != 100))
+        return SG_ERROR_ARGUMENT;
+    *out = NULL;
+    sg_dataset *set = new_set(allocator);
+    if (!set)
+        return sgi_image_message(SG_ERROR_MEMORY, message, size, "out of memory");
+    set->classes = classes;
+    sg_status status = fill_cifar(set, paths, path_count, message, size);
+    if (status == SG_OK)
+        *out = set;
+    else
+        sg_dataset_close(set);
+    return status;
+}
+
+/* ---- Folders ------------------------------------------------------------------------------ */
+
+static bool is_image(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && name[0] != '.' &&
+           (strcasecmp(dot, ".jpg") == 0 || strcasecmp(dot, ".jpeg") == 0 ||
+            strcasecmp(dot, ".png") == 0);
+}
+
+static bool is_class(const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+    struct stat info;
+    return name[0] != '.' &&
+           snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path &&
+           stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* The names in a folder, sorted; release each, and the list, with free. -1 when it cannot be read.
+ */
+static int list_folder(const char *folder, struct dirent ***names)
+{
+    return scandir(folder, names, NULL, alphasort);
+}
+
+static void free_list(struct dirent **names, int count)
+{
+    for (int i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+}
+
+/* Makes room for one more image. */
+static sg_status more_images(sg_dataset *set, size_t *capacity)
+{
+    if (set->count < *capacity)
+        return SG_OK;
+    size_t larger = *capacity ? 2 * *capacity : 256;
+    char **paths = sgi_allocate(&set->allocator, larger, sizeof *paths);
+    int *labels = sgi_allocate(&set->allocator, larger, sizeof *labels);
+    if (!paths || !labels) {
+        sgi_release(&set->allocator, paths);
+        sgi_release(&set->allocator, labels);
+        return SG_ERROR_MEMORY;
+    }
+    if (set->count) {
+        memcpy(paths, set->paths, set->count * sizeof *paths);
+        memcpy(labels, set->labels, set->count * sizeof *labels);
+    }
+    sgi_release(&set->allocator, set->paths);
+    sgi_release(&set->allocator, set->labels);
+    set->paths = paths;
+    set->labels = labels;
+    *capacity = larger;
+    return SG_OK;
+}
+
+static sg_status add_images(sg_dataset *set, const char *folder, int label, size_t *capacity)
+{
+    struct dirent **names;
+    int count = list_folder(folder, &names);
+    if (count < 0)
+        return errno == ENOMEM ? SG_ERROR_MEMORY : SG_ERROR_IO;
+    sg_status status = SG_OK;
+    for (int i = 0; i < count && status == SG_OK; i++) {
+        char path[PATH_MAX];
+        if (!is_image(names[i]->d_name) ||
+            snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name) >= (int)sizeof path)
+            continue;
+        status = more_images(set, capacity);
+        if (status != SG_OK)
+            break;
+        set->labels[set->count] = label;
+        set->paths[set->count] = sgi_copy_text(&set->allocator, path);
+        if (set->paths[set->count])
+            set->count++;
+        else
+            status = SG_ERROR_MEMORY;
+    }
+    free_list(names, count);
+    return status;
+}
+
+static sg_status fill_folder(sg_dataset *set, const char *folder, char *message, size_t size)
+{
+    struct dirent **names;
+    size_t capacity = 0;
+    int count = list_folder(folder, &names);
+    if (count < 0)
+        return sgi_image_message(SG_ERROR_IO, message, size, "%s: %s", folder, strerror(errno));
+    sg_status status = SG_OK;
+    set->class_names = sgi_allocate(&set->allocator, (size_t)count, sizeof *set->class_names);
+    if (!set->class_names)
+        status = SG_ERROR_MEMORY;
+    for (int i = 0; i < count && status == SG_OK; i++) {
+        char path[PATH_MAX];
+        if (!is_class(folder, names[i]->d_name))
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
+        set->class_names[set->classes] = sgi_copy_text(&set->allocator, names[i]->d_name);
+        if (!set->class_names[set->classes])
+            status = SG_ERROR_MEMORY;
+        else
+            status = add_images(set, path, set->classes++, &capacity);
+    }
+    free_list(names, count);
+    if (status == SG_OK && set->count == 0)
+        return sgi_image_message(SG_ERROR_FORMAT, message, size,
+                                 "%s: no CLASS/IMAGE.jpg or .png in it", folder);
+    return status == SG_OK
+               ? SG_OK
+               : sgi_image_message(status, message, size, "%s: %s", folder, sg_status_text(status));
+}
+
+sg_status sg_dataset_open_folder(sg_dataset **out, const char *folder,
+                                 const sg_allocator *allocator, char *message, size_t size)
+{
+    if (!out || !folder)
+        return SG_ERROR_ARGUMENT;
+    *out = NULL;
+    if (!sgi_can_decode())
+        return sgi_image_message(SG_ERROR_UNSUPPORTED, message, size,
+                                 "built without libjpeg and libpng");
+    sg_dataset *set = new_set(allocator);
+    if (!set)
+        return sgi_image_message(SG_ERROR_MEMORY, message, size, "out of memory");
+    sg_status status = fill_folder(set, folder, message, size);
+    if (status == SG_OK)
+        *out = set;
+    else
+        sg_dataset_close(set);
+    return status;
+}
+
+/* ---- Images ------------------------------------------------------------------------------- */
+
+size_t sg_dataset_count(const sg_dataset *set)
+{
+    return set->count;
+}
+
+int sg_dataset_classes(const sg_dataset *set)
+{
+    return set->classes;
+}
+
+int sg_dataset_label(const sg_dataset *set, size_t index)
+{
+    return index < set->count ? set->labels[index] : -1;
+}
+
+const char *sg_dataset_class_name(const sg_dataset *set, int label)
+{
+    return set->class_names && label >= 0 && label < set->classes ? set->class_names[label] : NULL;
+}
+
+/* The bytes of a file; release with sgi_release. */
+static sg_status read_file(const char *path, const sg_allocator *allocator, uint8_t **bytes,
+                           size_t *count, char *message, size_t size)
+{
+    struct stat info;
+    FILE *file = fopen(path, "rb");
+    if (!file || fstat(fileno(file), &info) != 0 || !S_ISREG(info.st_mode)) {
+        if (file)
+            fclose(file);
+        return sgi_image_message(SG_ERROR_IO, message, size, "%s: cannot be read", path);
+    }
+    *count = (size_t)info.st_size;
+    sg_status status = *count <= MAX_FILE ? SG_OK : SG_ERROR_FORMAT;
+    *bytes = status == SG_OK ? sgi_allocate(allocator, *count + 1, 1) : NULL;
+    if (status == SG_OK && !*bytes)
+        status = SG_ERROR_MEMORY;
+    if (status == SG_OK && fread(*bytes, 1, *count, file) != *count)
+        status = SG_ERROR_IO;
+    fclose(file);
+    if (status == SG_OK)
+        return SG_OK;
+    sgi_release(allocator, *bytes);
+    *bytes = NULL;
+    return sgi_image_message(status, message, size, "%s: %s", path, sg_status_text(status));
+}
+
+static sg_status open_image(const sg_dataset *set, size_t index, sgi_decoded *decoded,
+                            char *message, size_t size)
+{
+    *decoded = (sgi_decoded){0};
+    if (set->pixels) {
+        decoded->pixels =
+            (sgi_pixels8){set->pixels + index * CIFAR_PIXELS, CIFAR_SIDE, CIFAR_SIDE, true};
+        return SG_OK;
+    }
+    uint8_t *bytes = NULL;
+    size_t count = 0;
+    char why[160] = "";
+    sg_status status = read_file(set->paths[index], &set->allocator, &bytes, &count, message, size);
+    if (status != SG_OK)
+        return status;
+    status = sgi_decode(bytes, count, &set->allocator, decoded, why, sizeof why);
+    sgi_release(&set->allocator, bytes);
+    return status == SG_OK
+               ? SG_OK
+               : sgi_image_message(status, message, size, "%s: %s", set->paths[index], why);
+}
+
+static bool sensible(const sg_image_view *v)
+{
+    bool scales = true;
+    for (int i = 0; i < 3; i++)
+        scales = scales && v->std[i] > 0;
+    return v->size > 0 && v->size <= 1 << 14 && v->area_min > 0 && v->area_max >= v->area_min &&
+           v->area_max <= 1 && v->aspect >= 1 && v->zoom > 0 && scales;
+}
+
+sg_status sg_dataset_read(const sg_dataset *set, size_t index, const sg_image_view *view,
+                          uint64_t epoch, float *image, char *message, size_t size)
+{
+    if (!set || index >= set->count || !view || !sensible(view) || !image)
+        return sgi_image_message(SG_ERROR_ARGUMENT, message, size, "no such image, or a bad view");
+    sgi_decoded decoded;
+    sg_status status = open_image(set, index, &decoded, message, size);
+    if (status != SG_OK)
+        return status;
+    float *work =
+        sgi_allocate(&set->allocator, sgi_image_view_work(view, &decoded.pixels), sizeof *work);
+    if (work)
+        sgi_image_view_apply(view, &decoded.pixels, epoch * set->count + index, image, work);
+    else
+        status = sgi_image_message(SG_ERROR_MEMORY, message, size, "out of memory");
+    sgi_release(&set->allocator, work);
+    sgi_release(&set->allocator, decoded.owned);
+    return status;
+}

@@ -1,0 +1,316 @@
+/* Batches ahead of the step: workers fill a ring of batches, image by image.
+ *
+ * A ticket is one image of the epoch: (batch, slot) in order. Workers take tickets under the lock,
+ * decode without it, and count down what is left of the ticket's batch. A worker waits while its
+ * batch would need a ring slot that the caller has not given back. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "images/dataset.h"
+
+enum { MAX_TRIES = 16, ORDER_STREAM = 0x6f726465 };
+
+typedef struct slot {
+    float *images; /* (batch, 3, size, size) */
+    int *labels;   /* (batch); -1 where an image was left out */
+    int left;      /* images still to come */
+} slot;
+
+struct sg_loader {
+    sg_allocator allocator;
+    const sg_dataset *set;
+    sg_loader_config config;
+    size_t image_floats, batches;
+    size_t *order; /* (count): the epoch's permutation */
+    slot *ring;
+    pthread_t *threads;
+    int started;
+
+    pthread_mutex_t lock;
+    pthread_cond_t work, done;
+    uint64_t epoch;
+    size_t next_ticket, last_ticket; /* images of this epoch: handed out, and all */
+    size_t taken, released;          /* batches handed to the caller, and given back */
+    int busy;                        /* workers with a ticket */
+    bool quit, running;
+    uint64_t skipped;
+    char message[200];
+};
+
+sg_loader_config sg_loader_defaults(void)
+{
+    return (sg_loader_config){
+        .batch = 32, .threads = 1, .ahead = 3, .view = sg_image_view_defaults()};
+}
+
+/* ---- Workers ------------------------------------------------------------------------------ */
+
+static void note_skipped(sg_loader *loader, const char *message)
+{
+    pthread_mutex_lock(&loader->lock);
+    loader->skipped++;
+    sgi_image_message(SG_OK, loader->message, sizeof loader->message, "%s", message);
+    pthread_mutex_unlock(&loader->lock);
+}
+
+/* Reads the image at `position` of the epoch; its label, or -1 when it was left out. */
+static int fill_image(sg_loader *loader, uint64_t epoch, size_t position, float *image)
+{
+    char message[200] = "";
+    size_t index = loader->order[position], count = loader->set->count;
+    int tries = loader->config.view.augment ? MAX_TRIES : 1;
+    for (int i = 0; i < tries; i++, index = (index + 1) % count) {
+        if (sg_dataset_read(loader->set, index, &loader->config.view, epoch, image, message,
+                            sizeof message) == SG_OK)
+            return loader->set->labels[index];
+        note_skipped(loader, message);
+    }
+    memset(image, 0, loader->image_floats * sizeof *image);
+    return -1;
+}
+
+static bool has_work(const sg_loader *loader)
+{
+    size_t batch = loader->next_ticket / (size_t)loader->config.batch;
+    return loader->running && loader->next_ticket < loader->last_ticket &&
+           batch < loader->released + (size_t)loader->config.ahead + 1;
+}
+
+static void *worker(void *context)
+{
+    sg_loader *loader = context;
+    size_t ring = (size_t)loader->config.ahead + 1, batch_size = (size_t)loader->config.batch;
+    pthread_mutex_lock(&loader->lock);
+    while (!loader->quit) {
+        if (!has_work(loader)) {
+            pthread_cond_wait(&loader->work, &loader->lock);
+            continue;
+        }
+        size_t ticket = loader->next_ticket++;
+        uint64_t epoch = loader->epoch;
+        slot *s = &loader->ring[ticket / batch_size % ring];
+        loader->busy++;
+        pthread_mutex_unlock(&loader->lock);
+        size_t at = ticket % batch_size;
+        s->labels[at] = fill_image(loader, epoch, ticket, s->images + at * loader->image_floats);
+        pthread_mutex_lock(&loader->lock);
+        loader->busy--;
+        if (--s->left == 0 || loader->busy == 0)
+            pthread_cond_broadcast(&loader->done);
+    }
+    pthread_mutex_unlock(&loader->lock);
+    return NULL;
+}
+
+/* ---- Life --------------------------------------------------------------------------------- */
+
+static bool sensible(const sg_loader_config *c)
+{
+    return c->batch > 0 && c->batch <= 1 << 20 && c->threads > 0 && c->threads <= 1024 &&
+           c->ahead > 0 && c->ahead <= 1024 && c->view.size > 0 && c->view.size <= 1 << 14;
+}
+
+static sg_status allocate_ring(sg_loader *loader)
+{
+    const sg_allocator *a = &loader->allocator;
+    size_t batch = (size_t)loader->config.batch;
+    loader->order = sgi_allocate(a, loader->set->count, sizeof *loader->order);
+    loader->ring = sgi_allocate(a, (size_t)loader->config.ahead + 1, sizeof *loader->ring);
+    loader->threads = sgi_allocate(a, (size_t)loader->config.threads, sizeof *loader->threads);
+    if (!loader->order || !loader->ring || !loader->threads)
+        return SG_ERROR_MEMORY;
+    for (int i = 0; i <= loader->config.ahead; i++) {
+        slot *s = &loader->ring[i];
+        s->images = sgi_allocate(a, batch * loader->image_floats, sizeof *s->images);
+        s->labels = sgi_allocate(a, batch, sizeof *s->labels);
+        if (!s->images || !s->labels)
+            return SG_ERROR_MEMORY;
+    }
+    return SG_OK;
+}
+
+sg_status sg_loader_create(sg_loader **out, const sg_dataset *set, const sg_loader_config *config,
+                           const sg_allocator *given)
+{
+    sg_loader_config c = config ? *config : sg_loader_defaults();
+    if (!out || !set || !sensible(&c))
+        return SG_ERROR_ARGUMENT;
+    *out = NULL;
+    sg_allocator allocator = sgi_allocator_or_heap(given);
+    sg_loader *loader = sgi_allocate(&allocator, 1, sizeof *loader);
+    if (!loader)
+        return SG_ERROR_MEMORY;
+    loader->allocator = allocator;
+    loader->set = set;
+    loader->config = c;
+    loader->image_floats = 3 * (size_t)c.view.size * (size_t)c.view.size;
+    loader->batches =
+        set->count / (size_t)c.batch + (!c.drop_last && set->count % (size_t)c.batch != 0);
+    pthread_mutex_init(&loader->lock, NULL);
+    pthread_cond_init(&loader->work, NULL);
+    pthread_cond_init(&loader->done, NULL);
+    sg_status status = allocate_ring(loader);
+    for (; status == SG_OK && loader->started < c.threads; loader->started++)
+        if (pthread_create(&loader->threads[loader->started], NULL, worker, loader) != 0) {
+            status = SG_ERROR_THREAD;
+            break;
+        }
+    if (status == SG_OK)
+        *out = loader;
+    else
+        sg_loader_destroy(loader);
+    return status;
+}
+
+void sg_loader_destroy(sg_loader *loader)
+{
+    if (!loader)
+        return;
+    pthread_mutex_lock(&loader->lock);
+    loader->quit = true;
+    pthread_cond_broadcast(&loader->work);
+    pthread_mutex_unlock(&loader->lock);
+    for (int i = 0; i < loader->started; i++)
+        pthread_join(loader->threads[i], NULL);
+    sg_allocator allocator = loader->allocator;
+    for (int i = 0; loader->ring && i <= loader->config.ahead; i++) {
+        sgi_release(&allocator, loader->ring[i].images);
+        sgi_release(&allocator, loader->ring[i].labels);
+    }
+    sgi_release(&allocator, loader->ring);
+    sgi_release(&allocator, loader->order);
+    sgi_release(&allocator, loader->threads);
+    pthread_cond_destroy(&loader->work);
+    pthread_cond_destroy(&loader->done);
+    pthread_mutex_destroy(&loader->lock);
+    sgi_release(&allocator, loader);
+}
+
+size_t sg_loader_batches(const sg_loader *loader)
+{
+    return loader->batches;
+}
+
+/* ---- Epochs ------------------------------------------------------------------------------- */
+
+/* Images in batch `batch` of the epoch. */
+static int images_in(const sg_loader *loader, size_t batch)
+{
+    size_t size = (size_t)loader->config.batch, left = loader->set->count - batch * size;
+    return (int)(left < size ? left : size);
+}
+
+/* Fisher and Yates, from random numbers of the epoch. */
+static void make_order(sg_loader *loader, uint64_t epoch)
+{
+    size_t count = loader->set->count;
+    for (size_t i = 0; i < count; i++)
+        loader->order[i] = i;
+    if (!loader->config.shuffle)
+        return;
+    for (size_t i = count - 1; i > 0; i--) {
+        size_t j = (size_t)sgi_random_below(loader->config.view.seed, ORDER_STREAM,
+                                            epoch * count + i, i + 1);
+        size_t other = loader->order[i];
+        loader->order[i] = loader->order[j];
+        loader->order[j] = other;
+    }
+}
+
+sg_status sg_loader_start(sg_loader *loader, uint64_t epoch, size_t first)
+{
+    if (first > loader->batches)
+        return SG_ERROR_ARGUMENT;
+    size_t size = (size_t)loader->config.batch, ring = (size_t)loader->config.ahead + 1;
+    pthread_mutex_lock(&loader->lock);
+    loader->running = false;
+    while (loader->busy > 0)
+        pthread_cond_wait(&loader->done, &loader->lock);
+    make_order(loader, epoch);
+    loader->epoch = epoch;
+    loader->taken = loader->released = first;
+    loader->next_ticket = first * size;
+    loader->last_ticket =
+        loader->batches * size < loader->set->count ? loader->batches * size : loader->set->count;
+    for (size_t b = first; b < first + ring && b < loader->batches; b++)
+        loader->ring[b % ring].left = images_in(loader, b);
+    loader->running = true;
+    pthread_cond_broadcast(&loader->work);
+    pthread_mutex_unlock(&loader->lock);
+    return SG_OK;
+}
+
+/* Gives the caller's last batch back to the workers. */
+static void release_batch(sg_loader *loader)
+{
+    size_t ring = (size_t)loader->config.ahead + 1;
+    if (loader->released == loader->taken)
+        return;
+    size_t next = loader->released + ring;
+    if (next < loader->batches)
+        loader->ring[next % ring].left = images_in(loader, next);
+    loader->released++;
+    pthread_cond_broadcast(&loader->work);
+}
+
+/* Closes the gaps of images that were left out; returns how many are there. */
+static int compact(const sg_loader *loader, slot *s, int count)
+{
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        if (s->labels[i] < 0)
+            continue;
+        if (kept != i) {
+            memcpy(s->images + (size_t)kept * loader->image_floats,
+                   s->images + (size_t)i * loader->image_floats,
+                   loader->image_floats * sizeof *s->images);
+            s->labels[kept] = s->labels[i];
+        }
+        kept++;
+    }
+    size_t empty = (size_t)(loader->config.batch - kept);
+    memset(s->images + (size_t)kept * loader->image_floats, 0,
+           empty * loader->image_floats * sizeof *s->images);
+    memset(s->labels + kept, 0, empty * sizeof *s->labels);
+    return kept;
+}
+
+sg_status sg_loader_next(sg_loader *loader, sg_batch *batch)
+{
+    *batch = (sg_batch){0};
+    pthread_mutex_lock(&loader->lock);
+    if (!loader->running) {
+        pthread_mutex_unlock(&loader->lock);
+        return SG_ERROR_ORDER;
+    }
+    release_batch(loader);
+    if (loader->taken == loader->batches) {
+        pthread_mutex_unlock(&loader->lock);
+        return SG_OK;
+    }
+    slot *s = &loader->ring[loader->taken % ((size_t)loader->config.ahead + 1)];
+    if (s->left > 0) {
+        double began = sgi_seconds();
+        while (s->left > 0)
+            pthread_cond_wait(&loader->done, &loader->lock);
+        batch->waited = sgi_seconds() - began;
+    }
+    int count = images_in(loader, loader->taken++);
+    pthread_mutex_unlock(&loader->lock);
+    batch->images = s->images;
+    batch->labels = s->labels;
+    batch->count = compact(loader, s, count);
+    return SG_OK;
+}
+
+uint64_t sg_loader_skipped(sg_loader *loader, char *message, size_t size)
+{
+    pthread_mutex_lock(&loader->lock);
+    uint64_t skipped = loader->skipped;
+    sgi_image_message(SG_OK, message, size, "%s", loader->message);
+    pthread_mutex_unlock(&loader->lock);
+    return skipped;
+}

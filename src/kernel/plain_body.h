@@ -1,0 +1,262 @@
+/* The scalar reference loops for one type: the definition of every function of kernels.h.
+ * The file that includes this defines `real`, the scalar functions and SG_TABLE. */
+#define SG_INLINE inline
+typedef real value;
+
+static inline value sgi_load(const real *at)
+{
+    return *at;
+}
+
+static inline void sgi_store(real *at, value x)
+{
+    *at = x;
+}
+
+static inline value sgi_splat(real x)
+{
+    return x;
+}
+
+static inline value sgi_abs(value x)
+{
+    return x < 0 ? -x : x;
+}
+
+/* max(x, 0) that keeps NaN */
+static inline value sgi_max(value x)
+{
+    return x < 0 ? 0 : x;
+}
+
+static inline value sgi_sincos(value x, value *cosine)
+{
+    *cosine = sgi_cos(x);
+    return sgi_sin(x);
+}
+
+#include "kernel/activation.h"
+
+static void features(const sgi_features *map, const void *coordinates, void *rows)
+{
+    const real *x = coordinates, *scale = map->scale, *shift = map->shift;
+    const real *raw = map->raw_derivative, *wave = map->wave;
+    for (int c = 0; c < map->channels; c++)
+        for (int p = 0; p < map->points; p++) {
+            real *row = (real *)rows + (size_t)(c * map->points + p) * (size_t)map->stride;
+            for (int i = 0; i < map->raw; i++)
+                row[i] = c ? raw[c * map->raw + i]
+                           : scale[i] * x[map->raw_index[i] * map->point_stride + p] + shift[i];
+            for (int w = 0; w < map->waves; w++) {
+                real phase = 0;
+                for (int i = 0; i < map->coordinates; i++)
+                    phase += wave[i * map->wave_stride + w] * x[i * map->point_stride + p];
+                real s = sgi_sin(phase), k = sgi_cos(phase);
+                int at = c * map->wave_stride + w;
+                row[map->raw + w] = ((const real *)map->sine)[at] * (map->odd[c] ? k : s);
+                row[map->raw + map->waves + w] =
+                    ((const real *)map->cosine)[at] * (map->odd[c] ? s : k);
+            }
+        }
+}
+
+/* Packed weights and gradients are what the caller's are: the weight, then the bias. */
+static size_t packed_size(const sgi_layer_shape *shape)
+{
+    return (size_t)shape->outputs * ((size_t)shape->inputs + 1);
+}
+
+static void pack(const sgi_layer_shape *shape, const void *weight, const void *bias, void *packed)
+{
+    size_t count = (size_t)shape->outputs * (size_t)shape->inputs;
+    memcpy(packed, weight, count * sizeof(real));
+    memcpy((real *)packed + count, bias, (size_t)shape->outputs * sizeof(real));
+}
+
+static void unpack(const sgi_layer_shape *shape, const void *gradient, void *weight, void *bias)
+{
+    size_t count = (size_t)shape->outputs * (size_t)shape->inputs;
+    memcpy(weight, gradient, count * sizeof(real));
+    memcpy(bias, (const real *)gradient + count, (size_t)shape->outputs * sizeof(real));
+}
+
+/* Row `row` of W times `a`. */
+static real dot(const sgi_layer_shape *shape, const real *packed, int row, const real *a)
+{
+    const real *w = packed + (size_t)row * (size_t)shape->inputs;
+    real sum = 0;
+    for (int i = 0; i < shape->inputs; i++)
+        sum += w[i] * a[i];
+    return sum;
+}
+
+static void forward(const sgi_layer_shape *shape, const void *packed, int rows, int value_rows,
+                    bool add, const void *a, void *z)
+{
+    const real *bias = (const real *)packed + (size_t)shape->outputs * (size_t)shape->inputs;
+    for (int r = 0; r < rows; r++) {
+        const real *from = (const real *)a + (size_t)r * (size_t)shape->input_stride;
+        real *to = (real *)z + (size_t)r * (size_t)shape->output_stride;
+        for (int o = 0; o < shape->outputs; o++)
+            to[o] = dot(shape, packed, o, from) + (add ? to[o] : r < value_rows ? bias[o] : 0);
+    }
+}
+
+static void reverse(const sgi_layer_shape *shape, const void *packed, int rows, const void *z,
+                    void *a)
+{
+    const real *w = packed;
+    for (int r = 0; r < rows; r++) {
+        const real *from = (const real *)z + (size_t)r * (size_t)shape->output_stride;
+        real *to = (real *)a + (size_t)r * (size_t)shape->input_stride;
+        for (int i = 0; i < shape->inputs; i++) {
+            real sum = 0;
+            for (int o = 0; o < shape->outputs; o++)
+                sum += w[(size_t)o * (size_t)shape->inputs + (size_t)i] * from[o];
+            to[i] = sum;
+        }
+    }
+}
+
+static void weights(const sgi_layer_shape *shape, int rows, int step, int value_rows, const void *z,
+                    const void *a, void *gradient)
+{
+    real *w = gradient, *bias = w + (size_t)shape->outputs * (size_t)shape->inputs;
+    for (int r = 0; r < rows; r++) {
+        size_t row = (size_t)r * (size_t)step;
+        const real *out = (const real *)z + row * (size_t)shape->output_stride;
+        const real *in = (const real *)a + row * (size_t)shape->input_stride;
+        for (int o = 0; o < shape->outputs; o++) {
+            for (int i = 0; i < shape->inputs; i++)
+                w[(size_t)o * (size_t)shape->inputs + (size_t)i] += out[o] * in[i];
+            if (r < value_rows)
+                bias[o] += out[o];
+        }
+    }
+}
+
+static void output(const sgi_layer_shape *shape, const void *packed, int channels, int points,
+                   int point_stride, bool add, const void *a, void *y)
+{
+    const real *bias = (const real *)packed + (size_t)shape->outputs * (size_t)shape->inputs;
+    for (int c = 0; c < channels; c++)
+        for (int o = 0; o < shape->outputs; o++)
+            for (int p = 0; p < points; p++) {
+                size_t row = (size_t)(c * points + p) * (size_t)shape->input_stride;
+                real *to = (real *)y + (size_t)(c * shape->outputs + o) * (size_t)point_stride + p;
+                *to = dot(shape, packed, o, (const real *)a + row) + (add      ? *to
+                                                                      : c == 0 ? bias[o]
+                                                                               : 0);
+            }
+}
+
+static void output_reverse(const sgi_layer_shape *shape, const void *packed, int channels,
+                           int points, int point_stride, const void *y, void *a)
+{
+    const real *w = packed, *given = y;
+    for (int c = 0; c < channels; c++)
+        for (int p = 0; p < points; p++)
+            for (int i = 0; i < shape->inputs; i++) {
+                real sum = 0;
+                for (int o = 0; o < shape->outputs; o++)
+                    sum +=
+                        w[(size_t)o * (size_t)shape->inputs + (size_t)i] *
+                        given[(size_t)(c * shape->outputs + o) * (size_t)point_stride + (size_t)p];
+                ((real *)a)[(size_t)(c * points + p) * (size_t)shape->input_stride + (size_t)i] =
+                    sum;
+            }
+}
+
+static void output_weights(const sgi_layer_shape *shape, int channels, int points, int point_stride,
+                           int first, int count, const void *y, const void *a, void *gradient)
+{
+    real *w = gradient, *bias = w + (size_t)shape->outputs * (size_t)shape->inputs;
+    for (int c = 0; c < channels; c++)
+        for (int p = first; p < first + count; p++)
+            for (int o = 0; o < shape->outputs; o++) {
+                real given = ((const real *)y)[(c * shape->outputs + o) * point_stride + p];
+                const real *row =
+                    (const real *)a + (size_t)(c * points + p) * (size_t)shape->input_stride;
+                for (int i = 0; i < shape->inputs; i++)
+                    w[(size_t)o * (size_t)shape->inputs + (size_t)i] += given * row[i];
+                if (c == 0)
+                    bias[o] += given;
+            }
+}
+
+static void activate(const sgi_activate *args, const void *z, void *a, void *memo)
+{
+    size_t step = (size_t)args->points * (size_t)args->stride;
+    value d[SG_CHAIN_FACTORS + 2];
+    for (int p = 0; p < args->points; p++)
+        for (int i = 0; i < args->width; i++) {
+            size_t at = (size_t)p * (size_t)args->stride + (size_t)i;
+            const real *from = (const real *)z + at;
+            real *to = (real *)a + at, *kept = (real *)memo + at, w = (real)args->frequency;
+            *to = activation_value(args->activation, *from, w, kept);
+            activation_derivatives(args->activation, *from, *to, *kept, w, SG_CHAIN_FACTORS, d);
+            chain_forward(args->chain, d, from, to, step);
+        }
+}
+
+static void activate_reverse(const sgi_activate *args, const void *z, const void *a,
+                             const void *memo, void *adjoint)
+{
+    size_t step = (size_t)args->points * (size_t)args->stride;
+    value d[SG_CHAIN_FACTORS + 2];
+    for (int p = 0; p < args->points; p++)
+        for (int i = 0; i < args->width; i++) {
+            size_t at = (size_t)p * (size_t)args->stride + (size_t)i;
+            const real *from = (const real *)z + at;
+            activation_derivatives(args->activation, *from, ((const real *)a)[at],
+                                   ((const real *)memo)[at], (real)args->frequency,
+                                   SG_CHAIN_FACTORS + 1, d);
+            chain_reverse(args->chain, d, from, (real *)adjoint + at, step);
+        }
+}
+
+static void activate_tangent(const sgi_activate *args, const void *z, const void *a,
+                             const void *memo, void *tangent)
+{
+    size_t step = (size_t)args->points * (size_t)args->stride;
+    value d[SG_CHAIN_FACTORS + 2];
+    for (int p = 0; p < args->points; p++)
+        for (int i = 0; i < args->width; i++) {
+            size_t at = (size_t)p * (size_t)args->stride + (size_t)i;
+            const real *from = (const real *)z + at;
+            activation_derivatives(args->activation, *from, ((const real *)a)[at],
+                                   ((const real *)memo)[at], (real)args->frequency,
+                                   SG_CHAIN_FACTORS + 1, d);
+            chain_tangent(args->chain, d, from, (real *)tangent + at, step);
+        }
+}
+
+static void combine(void *const *parts, size_t count, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i++) {
+        double sum = 0;
+        for (size_t part = 0; part < count; part++)
+            sum += (double)((const real *)parts[part])[i];
+        ((real *)parts[0])[i] = (real)sum;
+    }
+}
+
+const sgi_kernels SG_TABLE = {
+    .name = "plain",
+    .lanes = 1,
+    .features = features,
+    .packed_size = packed_size,
+    .gradient_size = packed_size,
+    .pack = pack,
+    .unpack = unpack,
+    .forward = forward,
+    .reverse = reverse,
+    .weights = weights,
+    .output = output,
+    .output_reverse = output_reverse,
+    .output_weights = output_weights,
+    .activate = activate,
+    .activate_reverse = activate_reverse,
+    .activate_tangent = activate_tangent,
+    .combine = combine,
+};

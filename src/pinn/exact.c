@@ -1,0 +1,66 @@
+/* The reference solution: see reference.h. */
+#include "pinn/exact.h"
+
+#include "pinn/cole_hopf.h"
+
+enum { UNIT_POINTS = 4096, MOST_COORDINATES = SG_MOST_COORDINATES };
+
+typedef struct evaluation {
+    const sgi_program *program;
+    const double *const *coordinates;
+    double *const *fields;
+    size_t count;
+    char *scratch; /* (workers, bytes) */
+    size_t bytes;
+    sg_isa isa;
+} evaluation;
+
+static void work(void *context, size_t unit, int worker)
+{
+    const evaluation *job = context;
+    size_t begin = unit * UNIT_POINTS;
+    size_t n = job->count - begin < UNIT_POINTS ? job->count - begin : UNIT_POINTS;
+    const void *inputs[MOST_COORDINATES];
+    void *outputs[SG_MOST_FIELDS];
+    for (uint32_t s = 0; s < job->program->input_count; s++)
+        inputs[s] = job->coordinates[job->program->inputs[s].index] + begin;
+    for (uint32_t f = 0; f < job->program->output_count; f++)
+        outputs[f] = job->fields[f] + begin;
+    sgi_program_evaluate(job->program, job->isa, SG_FLOAT64, n, inputs, NULL, outputs,
+                         job->scratch + (size_t)worker * job->bytes);
+}
+
+static sg_status evaluate(const sgi_problem *problem, const double *const *coordinates,
+                          size_t count, double *const *fields, sg_pool *pool)
+{
+    const sgi_program *program = problem->solution.program;
+    evaluation job = {.program = program,
+                      .coordinates = coordinates,
+                      .fields = fields,
+                      .count = count,
+                      .bytes = (sgi_program_scratch(program) + SG_ALIGNMENT - 1) / SG_ALIGNMENT *
+                               SG_ALIGNMENT,
+                      .isa = sg_isa_resolve(SG_ISA_AUTO)};
+    job.scratch = sgi_allocate(&problem->allocator, (size_t)sg_pool_threads(pool), job.bytes);
+    if (!job.scratch)
+        return SG_ERROR_MEMORY;
+    sg_pool_run(pool, (count + UNIT_POINTS - 1) / UNIT_POINTS, work, &job);
+    sgi_release(&problem->allocator, job.scratch);
+    return SG_OK;
+}
+
+sg_status sgi_exact_evaluate(const sgi_problem *problem, const double *const *coordinates,
+                             size_t count, double *const *fields, sg_pool *pool)
+{
+    const sgi_solution *solution = &problem->solution;
+    switch (solution->kind) {
+    case SG_SOLUTION_EXPRESSIONS:
+        return evaluate(problem, coordinates, count, fields, pool);
+    case SG_SOLUTION_COLE_HOPF:
+        return sgi_cole_hopf(solution->nu, coordinates[solution->x], coordinates[solution->t],
+                             count, 1, fields[0], pool, &problem->allocator);
+    case SG_SOLUTION_NONE:
+        break;
+    }
+    return SG_ERROR_UNSUPPORTED;
+}

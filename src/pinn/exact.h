@@ -1,0 +1,13 @@
+/* The reference solution at points. */
+#ifndef SG_PINN_EXACT_H
+#define SG_PINN_EXACT_H
+
+#include "pinn/problem.h"
+
+/* All fields at `count` points: coordinates[c] and fields[f] are arrays of `count` doubles. Work is
+ * divided over `pool`. SG_ERROR_UNSUPPORTED when the problem has no reference. */
+SG_CHECKED sg_status sgi_exact_evaluate(const sgi_problem *problem,
+                                        const double *const *coordinates, size_t count,
+                                        double *const *fields, sg_pool *pool);
+
+#endif

@@ -1,0 +1,202 @@
+/* Whole files: all or nothing, with limits and messages. */
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "files/file.h"
+#include "support/folders.h"
+#include "support/support.h"
+
+static size_t files_in(const char *folder)
+{
+    DIR *directory = opendir(folder);
+    assert_non_null(directory);
+    size_t count = 0;
+    for (struct dirent *entry; (entry = readdir(directory));)
+        count += entry->d_name[0] != '.';
+    closedir(directory);
+    return count;
+}
+
+static void content_comes_back(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 65535, 65536, 65537, 300001};
+    char *folder = folder_temporary(), message[256] = "";
+    sg_allocator heap = sgi_allocator_or_heap(NULL);
+    char *path = sgi_path_join(&heap, folder, "file");
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        char *data = malloc(sizes[s] + 1), *back;
+        for (size_t i = 0; i < sizes[s]; i++)
+            data[i] = (char)(i * 7 + s);
+        size_t size;
+        assert_ok(sgi_file_write(path, data, sizes[s], NULL, message, sizeof message));
+        assert_ok(sgi_file_read(path, sizes[s], NULL, &back, &size, message, sizeof message));
+        assert_int_equal(size, sizes[s]);
+        assert_memory_equal(data, back, size);
+        assert_int_equal(back[size], 0);
+        assert_string_equal(message, "");
+        sgi_release(&heap, back);
+        free(data);
+    }
+    assert_int_equal(files_in(folder), 1);
+    sgi_release(&heap, path);
+    folder_remove(folder);
+}
+
+/* Pieces smaller and larger than the buffer, mixed, arrive in order. */
+static void pieces_arrive_in_order(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary(), *back;
+    sg_allocator heap = sgi_allocator_or_heap(NULL);
+    char *path = sgi_path_join(&heap, folder, "file");
+    static const size_t pieces[] = {10, 65530, 7, 100000, 1, 65536, 3};
+    size_t total = 0, size;
+    sgi_file *file;
+    assert_ok(sgi_file_create(&file, path, NULL, NULL, 0));
+    static char data[110000];
+    for (size_t p = 0; p < sizeof pieces / sizeof pieces[0]; p++) {
+        for (size_t i = 0; i < pieces[p]; i++)
+            data[i] = (char)((total + i) % 251);
+        sgi_file_put(file, data, pieces[p]);
+        total += pieces[p];
+    }
+    assert_false(sgi_file_exists(path));
+    assert_ok(sgi_file_commit(file, NULL, 0));
+    assert_ok(sgi_file_read(path, total, NULL, &back, &size, NULL, 0));
+    assert_int_equal(size, total);
+    for (size_t i = 0; i < total; i++)
+        assert_int_equal((unsigned char)back[i], i % 251);
+    sgi_release(&heap, back);
+    sgi_release(&heap, path);
+    folder_remove(folder);
+}
+
+static void the_old_file_stays_until_the_commit(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary();
+    sg_allocator heap = sgi_allocator_or_heap(NULL);
+    char *path = sgi_path_join(&heap, folder, "file");
+    assert_ok(sgi_file_write(path, "old", 3, NULL, NULL, 0));
+    sgi_file *file, *other;
+    assert_ok(sgi_file_create(&file, path, NULL, NULL, 0));
+    assert_ok(sgi_file_create(&other, path, NULL, NULL, 0)); /* two writers do not meet */
+    sgi_file_put(file, "new", 3);
+    char *text = folder_text(folder, "file");
+    assert_string_equal(text, "old");
+    free(text);
+    sgi_file_abandon(other);
+    assert_ok(sgi_file_commit(file, NULL, 0));
+    text = folder_text(folder, "file");
+    assert_string_equal(text, "new");
+    free(text);
+    assert_int_equal(files_in(folder), 1);
+    sgi_release(&heap, path);
+    folder_remove(folder);
+}
+
+static void failures_name_the_file(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary(), *data, message[256];
+    sg_allocator heap = sgi_allocator_or_heap(NULL);
+    char *path = sgi_path_join(&heap, folder, "absent");
+    size_t size;
+    assert_status(sgi_file_read(path, 10, NULL, &data, &size, message, sizeof message),
+                  SG_ERROR_IO);
+    assert_non_null(strstr(message, "absent: No such file"));
+    assert_status(sgi_file_read(folder, 10, NULL, &data, &size, message, sizeof message),
+                  SG_ERROR_IO);
+    assert_non_null(strstr(message, "not a file"));
+    assert_ok(sgi_file_write(path, "12345", 5, NULL, NULL, 0));
+    assert_status(sgi_file_read(path, 4, NULL, &data, &size, message, sizeof message),
+                  SG_ERROR_FORMAT);
+    assert_non_null(strstr(message, "has 5 bytes, at most 4"));
+    char *below = sgi_path_join(&heap, path, "file");
+    assert_status(sgi_file_write(below, "", 0, NULL, message, sizeof message), SG_ERROR_IO);
+    assert_non_null(strstr(message, "absent/file: Not a directory"));
+    /* The commit fails when a folder has taken the name; nothing is left behind. */
+    char *taken = sgi_path_join(&heap, folder, "taken");
+    assert_int_equal(mkdir(taken, 0777), 0);
+    assert_status(sgi_file_write(taken, "1", 1, NULL, message, sizeof message), SG_ERROR_IO);
+    assert_int_equal(files_in(folder), 2);
+    assert_string_equal(sg_status_name(sgi_explain(SG_ERROR_IO, NULL, 0, "x")), "SG_ERROR_IO");
+    sgi_release(&heap, taken);
+    sgi_release(&heap, below);
+    sgi_release(&heap, path);
+    folder_remove(folder);
+}
+
+/* A file-size limit plays the full disk: the first failed write is remembered to the commit. */
+static void a_full_disk_leaves_the_old_file(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary(), message[256];
+    static char data[200000];
+    sg_allocator heap = sgi_allocator_or_heap(NULL);
+    char *path = sgi_path_join(&heap, folder, "file");
+    assert_ok(sgi_file_write(path, "old", 3, NULL, NULL, 0));
+    struct rlimit before, low;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    low = (struct rlimit){100000, before.rlim_max};
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
+    sg_status status = sgi_file_write(path, data, sizeof data, NULL, message, sizeof message);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    (void)signal(SIGXFSZ, handler);
+    assert_status(status, SG_ERROR_IO);
+    assert_non_null(strstr(message, "file: File too large"));
+    char *text = folder_text(folder, "file");
+    assert_string_equal(text, "old");
+    free(text);
+    assert_int_equal(files_in(folder), 1);
+    sgi_release(&heap, path);
+    folder_remove(folder);
+}
+
+static void allocations_fail_in_turn(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary();
+    failing_allocator counter = {.fail_at = -1};
+    sg_allocator allocator = failing(&counter), heap = sgi_allocator_or_heap(NULL);
+    char *path = sgi_path_join(&heap, folder, "file");
+    assert_ok(sgi_file_write(path, "1", 1, &allocator, NULL, 0));
+    long all = counter.made;
+    for (long n = 0; n < all; n++) {
+        counter = (failing_allocator){.fail_at = n};
+        assert_status(sgi_file_write(path, "2", 1, &allocator, NULL, 0), SG_ERROR_MEMORY);
+        assert_int_equal(counter.live, 0);
+    }
+    char *data;
+    size_t size;
+    counter = (failing_allocator){.fail_at = 0};
+    assert_status(sgi_file_read(path, 10, &allocator, &data, &size, NULL, 0), SG_ERROR_MEMORY);
+    assert_null(data);
+    char *text = folder_text(folder, "file");
+    assert_string_equal(text, "1");
+    free(text);
+    sgi_release(&heap, path);
+    folder_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(content_comes_back),
+        cmocka_unit_test(pieces_arrive_in_order),
+        cmocka_unit_test(the_old_file_stays_until_the_commit),
+        cmocka_unit_test(failures_name_the_file),
+        cmocka_unit_test(a_full_disk_leaves_the_old_file),
+        cmocka_unit_test(allocations_fail_in_turn),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
