@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/diagnostic.h"
+#include "text/nearest.h"
 
 #define ROW(name, kind, value, help)                                                               \
     {                                                                                              \

@@ -7,7 +7,7 @@
 
 #include "commands.h"
 #include "report/report.h"
-#include "text/diagnostic.h"
+#include "text/nearest.h"
 #include "training.h"
 
 enum { MOST_VARIANTS = 8, MOST_SEEDS = 99 };

@@ -16,7 +16,7 @@ static int not_hidden(const struct dirent *entry)
 /* A file that cannot be read, or not by this build, is not listed. */
 static bool open_shipped(work *w, const char *path)
 {
-    sgi_diagnostic diagnostic;
+    sg_diagnostic diagnostic;
     *w = (work){is_image_task(path) ? image_work : &problem_work, NULL};
     return w->kind && w->kind->open(&w->file, path, NULL, 0, &diagnostic) == SG_OK;
 }

@@ -6,7 +6,7 @@
 #include "generate.h"
 #include "session.h"
 #include "stablegrad/version.h"
-#include "text/diagnostic.h"
+#include "text/nearest.h"
 
 const cli_command commands[] = {
     {"train", "FILE", 1, 1, "set threads seed out resume isa quiet json",

@@ -111,7 +111,7 @@ static bool add_list(solution *s, const char *list)
 static int choose_quantities(solution *s)
 {
     const sgi_names *names = &s->problem->names;
-    sgi_diagnostic diagnostic;
+    sg_diagnostic diagnostic;
     if (s->arguments->fields && !add_list(s, s->arguments->fields))
         return EXIT_BAD_INPUT;
     for (int f = 0; f < names->field_count && !s->arguments->fields; f++)
@@ -124,7 +124,7 @@ static int choose_quantities(solution *s)
         return EXIT_DONE;
     if (diagnostic.message[0]) {
         char text[2048];
-        sgi_diagnostic_format(&diagnostic, text, sizeof text);
+        sg_diagnostic_format(&diagnostic, text, sizeof text);
         fputs(text, stderr);
     } else {
         complain("%s", sg_status_text(status));

@@ -44,7 +44,7 @@ bool open_work(work *w, const cli_arguments *arguments, const char *path, const 
 {
     const char *sets[MOST_SETS + MOST_MORE + 1];
     char seed[64];
-    sgi_diagnostic diagnostic;
+    sg_diagnostic diagnostic;
     memset(&diagnostic, 0, sizeof diagnostic);
     size_t n = list_sets(arguments, more, count, seed, sets);
     *w = (work){&problem_work, NULL};
@@ -66,7 +66,7 @@ bool open_work(work *w, const cli_arguments *arguments, const char *path, const 
         return true;
     if (diagnostic.message[0]) {
         char text[2048];
-        sgi_diagnostic_format(&diagnostic, text, sizeof text);
+        sg_diagnostic_format(&diagnostic, text, sizeof text);
         fputs(text, stderr);
     } else {
         complain("%s: %s", path, sg_status_text(status));

@@ -18,7 +18,7 @@ typedef struct variant {
 typedef struct work_kind {
     /* Reads a file; *file is what the other functions take. A mistake is told by the diagnostic. */
     sg_status (*open)(void **file, const char *path, const char *const *sets, size_t count,
-                      sgi_diagnostic *diagnostic);
+                      sg_diagnostic *diagnostic);
     void (*close)(void *file);
     const char *(*name)(const void *file);
     const char *(*title)(const void *file);

@@ -10,7 +10,7 @@
 enum { TIMED_STEPS = 3 };
 
 static sg_status open_task(void **file, const char *path, const char *const *sets, size_t count,
-                           sgi_diagnostic *diagnostic)
+                           sg_diagnostic *diagnostic)
 {
     sgi_task *task;
     sg_status status = sgi_task_load(&task, path, sets, count, NULL, diagnostic);

@@ -11,7 +11,7 @@
 enum { MOST_ARRAYS = 256, FILE_LIMIT = 1 << 30 };
 
 static sg_status open_problem_file(void **file, const char *path, const char *const *sets,
-                                   size_t count, sgi_diagnostic *diagnostic)
+                                   size_t count, sg_diagnostic *diagnostic)
 {
     sgi_problem *problem;
     sg_status status = sgi_problem_load(&problem, path, sets, count, NULL, diagnostic);

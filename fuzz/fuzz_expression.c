@@ -68,13 +68,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sgi_source source = {"fuzz", text, size};
     sgi_yaml node = {.source = &source, .end = size, .text = text, .length = size};
     sgi_scope scope = {&names, "here", true, true, 3};
-    sgi_diagnostic diagnostic;
+    sg_diagnostic diagnostic;
     sgi_expr root;
     char message[2048];
     if (sgi_names_parse(&scope, &node, 0, size, true, &root, &diagnostic) == SG_OK)
         compile(exprs, root);
     else
-        sgi_diagnostic_format(&diagnostic, message, sizeof message);
+        sg_diagnostic_format(&diagnostic, message, sizeof message);
     sgi_expressions_destroy(exprs);
     free(text);
     return 0;

@@ -12,14 +12,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     sgi_problem *problem, *again;
-    sgi_diagnostic diagnostic;
+    sg_diagnostic diagnostic;
     char message[4096], *text;
     if (size > 1 << 14)
         return 0;
     sg_status status =
         sgi_problem_read(&problem, "fuzz", (const char *)data, size, NULL, 0, NULL, &diagnostic);
     if (status == SG_ERROR_FORMAT)
-        sgi_diagnostic_format(&diagnostic, message, sizeof message);
+        sg_diagnostic_format(&diagnostic, message, sizeof message);
     if (status != SG_OK)
         return 0;
     if (sgi_problem_write(problem, &text) == SG_OK) {

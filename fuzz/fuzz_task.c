@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check_written(const sgi_task *task, const char *text)
 {
     sgi_task *again;
-    sgi_diagnostic diagnostic;
+    sg_diagnostic diagnostic;
     char *second;
     if (sgi_task_read(&again, "again", text, strlen(text), NULL, 0, NULL, &diagnostic) != SG_OK)
         abort();
@@ -28,7 +28,7 @@ static void check_written(const sgi_task *task, const char *text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     sgi_task *task;
-    sgi_diagnostic diagnostic;
+    sg_diagnostic diagnostic;
     char message[4096], *text;
     if (size > 1 << 14)
         return 0;
@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sg_status status =
         sgi_task_read(&task, "fuzz", (const char *)data, size, NULL, 0, NULL, &diagnostic);
     if (status == SG_ERROR_FORMAT)
-        sgi_diagnostic_format(&diagnostic, message, sizeof message);
+        sg_diagnostic_format(&diagnostic, message, sizeof message);
     if (status != SG_OK)
         return 0;
     if (!recognised)

@@ -328,19 +328,19 @@ static void test_rendering(void **state)
     (void)state;
     static const char file[] = "name: heat\nequations:\n  heat: u_t - k*u_tt_\n";
     sgi_source source = {"heat.yaml", file, sizeof file - 1};
-    sgi_diagnostic diagnostic;
+    sg_diagnostic diagnostic;
     sgi_diagnostic_place(&diagnostic, &source, 38, 5);
     sgi_diagnostic_say(&diagnostic, "unknown name '%s'", "u_tt_");
     sgi_diagnostic_suggest(&diagnostic, "did you mean '%s'?", "u_tt");
     char text[512];
-    size_t length = sgi_diagnostic_format(&diagnostic, text, sizeof text);
+    size_t length = sg_diagnostic_format(&diagnostic, text, sizeof text);
     assert_string_equal(text, "heat.yaml:3:17: error: unknown name 'u_tt_'\n"
                               "    3 |   heat: u_t - k*u_tt_\n"
                               "      |                 ^~~~~\n"
                               "did you mean 'u_tt'?\n");
     assert_int_equal(length, strlen(text));
     char small[8];
-    assert_int_equal(sgi_diagnostic_format(&diagnostic, small, sizeof small), length);
+    assert_int_equal(sg_diagnostic_format(&diagnostic, small, sizeof small), length);
     assert_string_equal(small, "heat.ya");
 }
 

@@ -7,7 +7,7 @@
 #include "support/support.h"
 
 static sg_status read_problem(const char *text, size_t size, const char *const *overrides,
-                              size_t count, sgi_diagnostic *diagnostic)
+                              size_t count, sg_diagnostic *diagnostic)
 {
     sgi_problem *problem;
     sg_status status =
@@ -27,12 +27,12 @@ static void test_files_that_cannot_be_read(void **state)
 {
     (void)state;
     sgi_problem *problem;
-    sgi_diagnostic diagnostic;
+    sg_diagnostic diagnostic;
     char answer[1024];
     assert_status(sgi_problem_load(&problem, "/no/such/file.yaml", NULL, 0, NULL, &diagnostic),
                   SG_ERROR_IO);
     assert_null(problem);
-    sgi_diagnostic_format(&diagnostic, answer, sizeof answer);
+    sg_diagnostic_format(&diagnostic, answer, sizeof answer);
     assert_string_equal(answer, "/no/such/file.yaml: error: the file cannot be read\n");
     static char large[SG_YAML_MOST_BYTES + 1];
     memset(large, '#', sizeof large);

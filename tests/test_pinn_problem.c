@@ -28,11 +28,11 @@ static const char small[] = "coordinates: {x: [0, L], t: [0, 2*L]}\n"
 static sgi_problem *read_text(const char *text, const char *const *overrides, size_t count)
 {
     sgi_problem *problem;
-    sgi_diagnostic diagnostic;
+    sg_diagnostic diagnostic;
     char answer[2048];
     if (sgi_problem_read(&problem, "dir/small.yaml", text, strlen(text), overrides, count, NULL,
                          &diagnostic) != SG_OK) {
-        sgi_diagnostic_format(&diagnostic, answer, sizeof answer);
+        sg_diagnostic_format(&diagnostic, answer, sizeof answer);
         fail_msg("%s", answer);
     }
     return problem;
@@ -189,10 +189,10 @@ static void test_shipped_problems(void **state)
         char path[512], answer[2048];
         snprintf(path, sizeof path, "%s/../problems/%s.yaml", SG_TEST_DATA, names[i]);
         sgi_problem *problem;
-        sgi_diagnostic diagnostic;
+        sg_diagnostic diagnostic;
         sgi_check check;
         if (sgi_problem_load(&problem, path, NULL, 0, NULL, &diagnostic) != SG_OK) {
-            sgi_diagnostic_format(&diagnostic, answer, sizeof answer);
+            sg_diagnostic_format(&diagnostic, answer, sizeof answer);
             fail_msg("%s", answer);
         }
         assert_ok(sgi_problem_check(problem, &check));
@@ -244,7 +244,7 @@ static void test_quantities(void **state)
     sgi_problem *problem = read_text(small, NULL, 0);
     const char *const wanted[] = {"u", "u_xt", "k*u_xx - u_t"}, *const wrong[] = {"u", "u_y"};
     sgi_point_set set;
-    sgi_diagnostic diagnostic;
+    sg_diagnostic diagnostic;
     assert_ok(sgi_problem_quantities(problem, wanted, 3, &set, &diagnostic));
     assert_int_equal(set.component_count, 3);
     assert_int_equal(set.request_count, 4);
@@ -284,7 +284,7 @@ static void test_every_allocation_may_fail(void **state)
         failing_allocator memory = {.fail_at = at};
         sg_allocator allocator = failing(&memory);
         sgi_problem *problem;
-        sgi_diagnostic diagnostic;
+        sg_diagnostic diagnostic;
         sgi_check check;
         char *text = NULL;
         status = sgi_problem_read(&problem, "small", small, sizeof small - 1, NULL, 0, &allocator,

@@ -33,7 +33,7 @@ typedef struct setup {
 static void open_setup(setup *s, const char *precision, int threads, sg_isa isa)
 {
     const char *const sets[] = {precision};
-    sgi_diagnostic diagnostic;
+    sg_diagnostic diagnostic;
     sgi_arena arena;
     sg_allocator heap = sgi_allocator_or_heap(NULL);
     assert_ok(

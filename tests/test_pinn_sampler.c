@@ -26,7 +26,7 @@ typedef struct cloud {
 static sgi_problem *open_problem(void)
 {
     sgi_problem *problem;
-    sgi_diagnostic diagnostic;
+    sg_diagnostic diagnostic;
     assert_ok(
         sgi_problem_read(&problem, "test", text, sizeof text - 1, NULL, 0, NULL, &diagnostic));
     return problem;

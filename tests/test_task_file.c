@@ -13,11 +13,11 @@ static sgi_task *read_as(const char *name, const char *text, const char *const *
                          size_t count)
 {
     sgi_task *task;
-    sgi_diagnostic diagnostic;
+    sg_diagnostic diagnostic;
     char answer[2048];
     if (sgi_task_read(&task, name, text, strlen(text), overrides, count, NULL, &diagnostic) !=
         SG_OK) {
-        sgi_diagnostic_format(&diagnostic, answer, sizeof answer);
+        sg_diagnostic_format(&diagnostic, answer, sizeof answer);
         fail_msg("%s", answer);
     }
     return task;
@@ -372,10 +372,10 @@ static void test_shipped_tasks(void **state)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char path[512], answer[2048];
         sgi_task *task;
-        sgi_diagnostic diagnostic;
+        sg_diagnostic diagnostic;
         snprintf(path, sizeof path, "%s/../problems/%s.yaml", SG_TEST_DATA, names[i]);
         if (sgi_task_load(&task, path, NULL, 0, NULL, &diagnostic) != SG_OK) {
-            sgi_diagnostic_format(&diagnostic, answer, sizeof answer);
+            sg_diagnostic_format(&diagnostic, answer, sizeof answer);
             fail_msg("%s", answer);
         }
         assert_string_equal(task->settings.name, names[i]);
@@ -414,7 +414,7 @@ static void test_every_allocation_may_fail(void **state)
         failing_allocator memory = {.fail_at = at};
         sg_allocator allocator = failing(&memory);
         sgi_task *task;
-        sgi_diagnostic diagnostic;
+        sg_diagnostic diagnostic;
         char *text = NULL;
         status = sgi_task_read(&task, "small", small, sizeof small - 1, sets, 2, &allocator,
                                &diagnostic);

@@ -7,7 +7,7 @@
 #include "task/task.h"
 
 static sg_status read_task(const char *text, size_t size, const char *const *overrides,
-                           size_t count, sgi_diagnostic *diagnostic)
+                           size_t count, sg_diagnostic *diagnostic)
 {
     sgi_task *task;
     sg_status status =
@@ -27,12 +27,12 @@ static void test_files_that_cannot_be_read(void **state)
 {
     (void)state;
     sgi_task *task;
-    sgi_diagnostic diagnostic;
+    sg_diagnostic diagnostic;
     char answer[1024];
     assert_status(sgi_task_load(&task, "/no/such/file.yaml", NULL, 0, NULL, &diagnostic),
                   SG_ERROR_IO);
     assert_null(task);
-    sgi_diagnostic_format(&diagnostic, answer, sizeof answer);
+    sg_diagnostic_format(&diagnostic, answer, sizeof answer);
     assert_string_equal(answer, "/no/such/file.yaml: error: the file cannot be read\n");
     assert_status(sgi_task_load(&task, "/", NULL, 0, NULL, &diagnostic), SG_ERROR_IO);
     assert_null(task);

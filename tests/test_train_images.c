@@ -55,7 +55,7 @@ static sgi_task *read_task(const char *const *sets, size_t count)
 {
     char name[600];
     sgi_task *task;
-    sgi_diagnostic diagnostic;
+    sg_diagnostic diagnostic;
     snprintf(name, sizeof name, "%s/quarters.yaml", root);
     sg_status status =
         sgi_task_read(&task, name, text, strlen(text), sets, count, NULL, &diagnostic);

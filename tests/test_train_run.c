@@ -39,7 +39,7 @@ static char root[] = "/tmp/sg_train_XXXXXX";
 static sgi_problem *read_problem(const char *const *sets, size_t count)
 {
     sgi_problem *problem;
-    sgi_diagnostic diagnostic;
+    sg_diagnostic diagnostic;
     sg_status status = sgi_problem_read(&problem, "small.yaml", text, strlen(text), sets, count,
                                         NULL, &diagnostic);
     if (status != SG_OK)
@@ -244,7 +244,7 @@ static void stablegrad_leaves_the_forward_model_untouched(void **state)
         size_t term_count;
         sgi_step_result step;
         sgi_point_set set;
-        sgi_diagnostic diagnostic;
+        sg_diagnostic diagnostic;
         assert_ok(sgi_trainer_create(&trainer, problem, NULL, SG_ISA_AUTO, NULL));
         assert_ok(sgi_problem_quantities(problem, wanted, 5, &set, &diagnostic));
         sgi_box_grid grid = sgi_box_grid_of_problem(problem);

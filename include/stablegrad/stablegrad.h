@@ -7,6 +7,7 @@
 #define STABLEGRAD_STABLEGRAD_H
 
 #include "stablegrad/cpu.h"
+#include "stablegrad/diagnostic.h"
 #include "stablegrad/memory.h"
 #include "stablegrad/optim.h"
 #include "stablegrad/params.h"

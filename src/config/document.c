@@ -5,7 +5,7 @@
 #include <string.h>
 
 sg_status sgi_document_text(const char *path, const sg_allocator *allocator, char **text,
-                            size_t *size, sgi_diagnostic *diagnostic)
+                            size_t *size, sg_diagnostic *diagnostic)
 {
     *text = NULL;
     *size = 0;

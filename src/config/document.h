@@ -10,7 +10,7 @@
 /* Reads a whole file of at most SG_YAML_MOST_BYTES + 1 bytes; the caller releases the text,
  * whatever the result. SG_ERROR_IO with a diagnostic when it cannot be read. */
 SG_CHECKED sg_status sgi_document_text(const char *path, const sg_allocator *allocator, char **text,
-                                       size_t *size, sgi_diagnostic *diagnostic);
+                                       size_t *size, sg_diagnostic *diagnostic);
 
 /* The tree of sources[0], overrides applied and shorthands expanded. Each override is
  * "key.key=value"; its text is copied to sources[1] and so on. */

@@ -175,7 +175,7 @@ typedef struct sgi_reader {
     const sgi_option_table *table;
     sgi_names *names;
     sgi_arena *arena;
-    sgi_diagnostic *diagnostic;
+    sg_diagnostic *diagnostic;
     const sgi_source *file;
     const char *file_folder, *current_folder;
 } sgi_reader;

@@ -119,7 +119,7 @@ void sgi_names_offer(const sgi_scope *scope, sgi_nearest *nearest)
     sgi_nearest_offer(nearest, "pi");
 }
 
-static sg_status resolve_as(sgi_names *names, sgi_symbol *symbol, sgi_diagnostic *diagnostic)
+static sg_status resolve_as(sgi_names *names, sgi_symbol *symbol, sg_diagnostic *diagnostic)
 {
     char place[96];
     snprintf(place, sizeof place, "in %s '%s'", symbol->constant ? "constant" : "definition",
@@ -135,7 +135,7 @@ static sg_status resolve_as(sgi_names *names, sgi_symbol *symbol, sgi_diagnostic
     return sgi_names_parse(&scope, node, 0, node->length, false, &symbol->expr, diagnostic);
 }
 
-sg_status sgi_names_resolve(sgi_names *names, sgi_symbol *symbol, sgi_diagnostic *diagnostic)
+sg_status sgi_names_resolve(sgi_names *names, sgi_symbol *symbol, sg_diagnostic *diagnostic)
 {
     if (symbol->state == SG_SYMBOL_DONE)
         return SG_OK;

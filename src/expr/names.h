@@ -55,11 +55,11 @@ typedef struct sgi_scope {
  * an = between them, which mean left - right. SG_ERROR_FORMAT with a diagnostic for a mistake. */
 SG_CHECKED sg_status sgi_names_parse(const sgi_scope *scope, const sgi_yaml *node, size_t begin,
                                      size_t end, bool equation, sgi_expr *expr,
-                                     sgi_diagnostic *diagnostic);
+                                     sg_diagnostic *diagnostic);
 
 /* The value of a constant or a definition. */
 SG_CHECKED sg_status sgi_names_resolve(sgi_names *names, sgi_symbol *symbol,
-                                       sgi_diagnostic *diagnostic);
+                                       sg_diagnostic *diagnostic);
 
 /* The symbol of that name, or NULL. */
 sgi_symbol *sgi_names_find(const sgi_names *names, const char *name, size_t length);

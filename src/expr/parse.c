@@ -22,7 +22,7 @@ typedef struct parser {
     const char *text;
     size_t end;
     token token; /* the next one */
-    sgi_diagnostic *diagnostic;
+    sg_diagnostic *diagnostic;
     sg_status status;
 } parser;
 
@@ -511,7 +511,7 @@ static sgi_expr parse_expression(parser *p, int strength)
 }
 
 sg_status sgi_names_parse(const sgi_scope *scope, const sgi_yaml *node, size_t begin, size_t end,
-                          bool equation, sgi_expr *expr, sgi_diagnostic *diagnostic)
+                          bool equation, sgi_expr *expr, sg_diagnostic *diagnostic)
 {
     parser p = {.scope = scope,
                 .exprs = scope->names->exprs,

@@ -41,7 +41,7 @@ static sg_status read_all(sgi_problem *problem, sgi_reader *reader, const char *
 
 sg_status sgi_problem_read(sgi_problem **out, const char *name, const char *text, size_t size,
                            const char *const *overrides, size_t override_count,
-                           const sg_allocator *given, sgi_diagnostic *diagnostic)
+                           const sg_allocator *given, sg_diagnostic *diagnostic)
 {
     sg_allocator allocator = sgi_allocator_or_heap(given);
     *out = NULL;
@@ -77,7 +77,7 @@ sg_status sgi_problem_read(sgi_problem **out, const char *name, const char *text
 
 sg_status sgi_problem_load(sgi_problem **problem, const char *path, const char *const *overrides,
                            size_t override_count, const sg_allocator *given,
-                           sgi_diagnostic *diagnostic)
+                           sg_diagnostic *diagnostic)
 {
     sg_allocator allocator = sgi_allocator_or_heap(given);
     char *text = NULL;

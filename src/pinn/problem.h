@@ -100,12 +100,12 @@ typedef struct sgi_problem {
 SG_CHECKED sg_status sgi_problem_read(sgi_problem **problem, const char *name, const char *text,
                                       size_t size, const char *const *overrides,
                                       size_t override_count, const sg_allocator *allocator,
-                                      sgi_diagnostic *diagnostic);
+                                      sg_diagnostic *diagnostic);
 
 /* The same from a file. SG_ERROR_IO with a diagnostic when it cannot be read. */
 SG_CHECKED sg_status sgi_problem_load(sgi_problem **problem, const char *path,
                                       const char *const *overrides, size_t override_count,
-                                      const sg_allocator *allocator, sgi_diagnostic *diagnostic);
+                                      const sg_allocator *allocator, sg_diagnostic *diagnostic);
 
 void sgi_problem_destroy(sgi_problem *problem); /* NULL is allowed */
 
@@ -117,7 +117,7 @@ SG_CHECKED sg_status sgi_problem_write(const sgi_problem *problem, char **text);
  * whose components they are. Release it with sgi_point_set_release, before the problem. */
 SG_CHECKED sg_status sgi_problem_quantities(sgi_problem *problem, const char *const *texts,
                                             size_t count, sgi_point_set *set,
-                                            sgi_diagnostic *diagnostic);
+                                            sg_diagnostic *diagnostic);
 
 /* ---- What the rooms below need --------------------------------------------------------------- */
 

@@ -186,7 +186,7 @@ static sgi_yaml *text_node(sgi_problem *problem, const char *text)
 }
 
 sg_status sgi_problem_quantities(sgi_problem *problem, const char *const *texts, size_t count,
-                                 sgi_point_set *set, sgi_diagnostic *diagnostic)
+                                 sgi_point_set *set, sg_diagnostic *diagnostic)
 {
     memset(diagnostic, 0, sizeof *diagnostic);
     if (count == 0 || count > SG_MOST_COMPONENTS)

@@ -8,7 +8,7 @@ bool sgi_task_recognise(const char *text, size_t size, const sg_allocator *given
     sg_allocator allocator = sgi_allocator_or_heap(given);
     sgi_arena arena;
     sgi_source source = {"task", text, size};
-    sgi_diagnostic diagnostic;
+    sg_diagnostic diagnostic;
     sgi_yaml *root;
     sgi_arena_init(&arena, &allocator);
     bool task = sgi_yaml_parse(&root, &source, 0, &arena, &diagnostic) == SG_OK &&

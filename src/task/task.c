@@ -68,7 +68,7 @@ static sg_status find_folders(sgi_task *task, sgi_reader *reader)
 
 sg_status sgi_task_read(sgi_task **out, const char *name, const char *text, size_t size,
                         const char *const *overrides, size_t override_count,
-                        const sg_allocator *given, sgi_diagnostic *diagnostic)
+                        const sg_allocator *given, sg_diagnostic *diagnostic)
 {
     sg_allocator allocator = sgi_allocator_or_heap(given);
     *out = NULL;
@@ -105,8 +105,7 @@ sg_status sgi_task_read(sgi_task **out, const char *name, const char *text, size
 }
 
 sg_status sgi_task_load(sgi_task **task, const char *path, const char *const *overrides,
-                        size_t override_count, const sg_allocator *given,
-                        sgi_diagnostic *diagnostic)
+                        size_t override_count, const sg_allocator *given, sg_diagnostic *diagnostic)
 {
     sg_allocator allocator = sgi_allocator_or_heap(given);
     char *text;

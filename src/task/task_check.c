@@ -14,7 +14,7 @@ static sg_status check_files(const sgi_task *task, sgi_reader *reader, const cha
                              const sgi_paths *paths)
 {
     const sgi_yaml *node = node_of(task, "data", key);
-    sgi_diagnostic *diagnostic = reader->diagnostic;
+    sg_diagnostic *diagnostic = reader->diagnostic;
     if (paths->count == 0) {
         sgi_yaml_place(diagnostic, node, 0, 0);
         sgi_diagnostic_say(diagnostic, "'data.%s' is missing", key);

@@ -8,7 +8,7 @@ typedef struct builder {
     const sgi_source *source;
     size_t base; /* source byte of the parsed text's first byte */
     sgi_arena *arena;
-    sgi_diagnostic *diagnostic;
+    sg_diagnostic *diagnostic;
     sgi_yaml *open[SG_YAML_MOST_DEPTH]; /* containers that have not ended */
     int depth;
     int nodes;
@@ -255,7 +255,7 @@ static sg_status check_text(builder *b)
 }
 
 sg_status sgi_yaml_parse(sgi_yaml **root, const sgi_source *source, size_t begin, sgi_arena *arena,
-                         sgi_diagnostic *diagnostic)
+                         sg_diagnostic *diagnostic)
 {
     *root = NULL;
     builder b = {.source = source, .base = begin, .arena = arena, .diagnostic = diagnostic};
@@ -297,7 +297,7 @@ static sgi_yaml *new_node(sgi_arena *arena, sgi_yaml_kind kind, const sgi_source
 
 /* Turns what is in the way into an empty mapping; a list is not overwritten by a dotted path. */
 static sg_status make_mapping(sgi_yaml *node, const sgi_source *source, size_t begin, size_t end,
-                              sgi_diagnostic *diagnostic)
+                              sg_diagnostic *diagnostic)
 {
     if (node->kind == SG_YAML_MAPPING)
         return SG_OK;
@@ -343,7 +343,7 @@ static void replace(sgi_yaml *old, const sgi_yaml *value)
 
 sg_status sgi_yaml_put(sgi_yaml *root, const char *path, size_t length, sgi_yaml *value,
                        const sgi_source *source, size_t offset, sgi_arena *arena,
-                       sgi_diagnostic *diagnostic)
+                       sg_diagnostic *diagnostic)
 {
     sgi_yaml *mapping = root;
     for (size_t begin = 0;;) {

@@ -8,8 +8,10 @@
 #define SG_TEXT_YAML_H
 
 #include "stablegrad/status.h"
+#include <stdbool.h>
+
 #include "text/arena.h"
-#include "text/diagnostic.h"
+#include "text/nearest.h"
 
 enum { SG_YAML_MOST_BYTES = 1 << 20, SG_YAML_MOST_NODES = 20000, SG_YAML_MOST_DEPTH = 32 };
 
@@ -37,11 +39,11 @@ typedef struct sgi_yaml {
 /* Parses bytes [begin, source->size) of `source` into a tree in `arena`. SG_ERROR_FORMAT with a
  * diagnostic when the text is not one YAML document; an empty text gives an empty mapping. */
 SG_CHECKED sg_status sgi_yaml_parse(sgi_yaml **root, const sgi_source *source, size_t begin,
-                                    sgi_arena *arena, sgi_diagnostic *diagnostic);
+                                    sgi_arena *arena, sg_diagnostic *diagnostic);
 
 /* Places a diagnostic at `length` characters of the scalar's text from `offset`; for other nodes,
  * and with length 0, at the node itself. */
-void sgi_yaml_place(sgi_diagnostic *diagnostic, const sgi_yaml *node, size_t offset, size_t length);
+void sgi_yaml_place(sg_diagnostic *diagnostic, const sgi_yaml *node, size_t offset, size_t length);
 
 /* The value under `key` of a mapping, or NULL. */
 sgi_yaml *sgi_yaml_get(const sgi_yaml *mapping, const char *key);
@@ -57,6 +59,6 @@ const char *sgi_yaml_kind_name(sgi_yaml_kind kind);
  * on the way is replaced too. SG_ERROR_FORMAT with a diagnostic when a list is in the way. */
 SG_CHECKED sg_status sgi_yaml_put(sgi_yaml *root, const char *path, size_t length, sgi_yaml *value,
                                   const sgi_source *source, size_t offset, sgi_arena *arena,
-                                  sgi_diagnostic *diagnostic);
+                                  sg_diagnostic *diagnostic);
 
 #endif

@@ -69,7 +69,7 @@ static size_t trace(const sgi_yaml *node, size_t offset)
     }
 }
 
-void sgi_yaml_place(sgi_diagnostic *diagnostic, const sgi_yaml *node, size_t offset, size_t length)
+void sgi_yaml_place(sg_diagnostic *diagnostic, const sgi_yaml *node, size_t offset, size_t length)
 {
     if (node->kind != SG_YAML_SCALAR) {
         sgi_diagnostic_place(diagnostic, node->source, node->begin, 1);

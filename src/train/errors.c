@@ -34,7 +34,7 @@ static sg_status prepare(sgi_errors *errors, sgi_problem *problem, sg_pool *pool
 {
     size_t fields = (size_t)problem->names.field_count;
     const sg_allocator *a = &errors->allocator;
-    sgi_diagnostic diagnostic;
+    sg_diagnostic diagnostic;
     errors->grid = sgi_box_grid_of_problem(problem);
     if (errors->grid.total == 0)
         return SG_ERROR_MEMORY;

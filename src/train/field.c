@@ -51,7 +51,7 @@ static sg_status add_fields(writer *w, sgi_problem *problem, sg_jet_network *net
     size_t fields = (size_t)problem->names.field_count;
     sgi_places places = {w->grid, NULL, w->grid->total};
     sgi_point_set values;
-    sgi_diagnostic diagnostic;
+    sg_diagnostic diagnostic;
     sg_status status =
         sgi_problem_quantities(problem, problem->names.fields, fields, &values, &diagnostic);
     if (status == SG_OK) {

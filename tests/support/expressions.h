@@ -12,7 +12,7 @@ typedef struct workbench {
     sgi_symbol symbols[8];
     sgi_source sources[8];
     sgi_yaml values[8];
-    sgi_diagnostic diagnostic;
+    sg_diagnostic diagnostic;
 } workbench;
 
 void workbench_open(workbench *bench);

@@ -55,10 +55,10 @@ static void check_case(char *block, malformed_reader *read)
         assert_non_null(text);
         *text++ = 0;
     }
-    sgi_diagnostic diagnostic;
+    sg_diagnostic diagnostic;
     char answer[4096];
     sg_status status = read(text, strlen(text), overrides, count, &diagnostic);
-    sgi_diagnostic_format(&diagnostic, answer, sizeof answer);
+    sg_diagnostic_format(&diagnostic, answer, sizeof answer);
     if (status != SG_ERROR_FORMAT || strcmp(answer, expected) != 0)
         fail_msg("%s: %s\n%s\nexpected\n%s", block, sg_status_name(status), answer, expected);
 }

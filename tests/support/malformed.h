@@ -10,11 +10,11 @@
 #define SG_TESTS_MALFORMED_H
 
 #include "stablegrad/status.h"
-#include "text/diagnostic.h"
+#include "text/nearest.h"
 
 /* Reads a text as the kind of file under test, and releases what it made of it. */
 typedef sg_status malformed_reader(const char *text, size_t size, const char *const *overrides,
-                                   size_t count, sgi_diagnostic *diagnostic);
+                                   size_t count, sg_diagnostic *diagnostic);
 
 /* Every case of the file, of which there are at least so many. */
 void check_malformed(const char *path, int least, malformed_reader *read);
