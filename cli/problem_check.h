@@ -2,8 +2,8 @@
 #ifndef SG_CLI_PROBLEM_CHECK_H
 #define SG_CLI_PROBLEM_CHECK_H
 
+#include "pinn/trainer.h"
 #include "session.h"
-#include "train/trainer.h"
 
 /* Tells everything; returns an exit code. */
 int check_problem(sgi_problem *problem, const cli_arguments *arguments);

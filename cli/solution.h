@@ -3,8 +3,8 @@
 #define SG_CLI_SOLUTION_H
 
 #include "pinn/problem.h"
+#include "pinn/quantities.h"
 #include "session.h"
-#include "train/quantities.h"
 
 enum { MOST_COLUMNS = 128 };
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pinn/box_grid.h"
 #include "support/support.h"
-#include "train/box_grid.h"
 #include "train/run_folder.h"
 
 static void runs_are_numbered(void **state)

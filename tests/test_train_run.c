@@ -8,9 +8,10 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "pinn/quantities.h"
 #include "support/support.h"
+#include "train/checkpoint.h"
 #include "train/pinn_subject.h"
-#include "train/quantities.h"
 #include "train/train.h"
 
 static const char text[] = "name: small\n"

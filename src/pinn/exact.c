@@ -1,4 +1,4 @@
-/* The reference solution: see reference.h. */
+/* The reference solution: see exact.h. */
 #include "pinn/exact.h"
 
 #include "pinn/cole_hopf.h"

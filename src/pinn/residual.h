@@ -41,6 +41,13 @@ int64_t sgi_residual_items(const sgi_residual *residual, int set);
 /* Chooses the points of the next call. */
 void sgi_residual_begin(sgi_residual *residual, uint64_t seed, uint64_t step);
 
+/* One term of the loss, unweighted: the mean over the points of the squared residual. */
+typedef struct sgi_term_value {
+    const char *name;
+    double weight;
+    double value;
+} sgi_term_value;
+
 typedef struct sgi_loss {
     double total;        /* sum of weight * mean square */
     double *means;       /* (terms): unweighted mean squares; the caller's array, may be NULL */

@@ -2,7 +2,7 @@
 #ifndef SG_TRAIN_FIELD_H
 #define SG_TRAIN_FIELD_H
 
-#include "train/quantities.h"
+#include "pinn/quantities.h"
 #include "train/run_folder.h"
 
 /* Points of the grid in field.npz at most. */

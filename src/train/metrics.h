@@ -8,15 +8,10 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "pinn/errors.h"
+#include "pinn/residual.h"
 #include "stablegrad/scale.h"
 #include "train/run_folder.h"
-
-/* One term of the loss, unweighted: the mean over the points of the squared residual. */
-typedef struct sgi_term_value {
-    const char *name;
-    double weight;
-    double value;
-} sgi_term_value;
 
 /* The output of one layer of a network on images. */
 typedef struct sgi_layer_value {
@@ -45,12 +40,6 @@ typedef struct sgi_step_metrics {
     const char *note;                /* a sentence for the user, or NULL */
     uint64_t skipped;
 } sgi_step_metrics;
-
-/* Error of a field against the reference on the evaluation grid. */
-typedef struct sgi_field_error {
-    const char *field; /* "all" for all of them together */
-    double relative_l2, largest;
-} sgi_field_error;
 
 /* An evaluation. */
 typedef struct sgi_evaluation_metrics {

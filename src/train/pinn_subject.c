@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "pinn/errors.h"
 #include "train/checkpoint.h"
-#include "train/errors.h"
 #include "train/field.h"
 #include "train/record.h"
 

@@ -2,8 +2,8 @@
 #ifndef SG_TRAIN_PINN_SUBJECT_H
 #define SG_TRAIN_PINN_SUBJECT_H
 
+#include "pinn/trainer.h"
 #include "train/subject.h"
-#include "train/trainer.h"
 
 /* Problem and pool must outlive the subject. */
 SG_CHECKED sg_status sgi_pinn_subject_create(sgi_subject **subject, sgi_problem *problem,

@@ -1,9 +1,14 @@
 /* Errors against the reference on the evaluation grid. The reference is computed once. */
-#ifndef SG_TRAIN_ERRORS_H
-#define SG_TRAIN_ERRORS_H
+#ifndef SG_PINN_ERRORS_H
+#define SG_PINN_ERRORS_H
 
-#include "train/metrics.h"
-#include "train/quantities.h"
+#include "pinn/quantities.h"
+
+/* Error of a field against the reference on the evaluation grid. */
+typedef struct sgi_field_error {
+    const char *field; /* "all" for all of them together */
+    double relative_l2, largest;
+} sgi_field_error;
 
 typedef struct sgi_errors {
     sg_allocator allocator;

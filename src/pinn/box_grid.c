@@ -1,5 +1,5 @@
-/* Grids: see grid.h. */
-#include "train/box_grid.h"
+/* Grids: see box_grid.h. */
+#include "pinn/box_grid.h"
 
 #include <math.h>
 

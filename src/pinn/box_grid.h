@@ -1,7 +1,7 @@
 /* Regular grids over a problem's box: both ends of each coordinate's range are on the grid, and the
  * last coordinate runs fastest. */
-#ifndef SG_TRAIN_BOX_GRID_H
-#define SG_TRAIN_BOX_GRID_H
+#ifndef SG_PINN_BOX_GRID_H
+#define SG_PINN_BOX_GRID_H
 
 #include "pinn/problem.h"
 

@@ -1,5 +1,5 @@
 /* Errors against the reference: see errors.h. */
-#include "train/errors.h"
+#include "pinn/errors.h"
 
 #include <math.h>
 

@@ -1,13 +1,13 @@
 /* A network being trained on a problem: sample, loss and gradient, scale, step.
  *
  * The trainer owns the network, the engine, the scaler and the optimizer. It knows nothing of files
- * or people; train.h does. */
-#ifndef SG_TRAIN_TRAINER_H
-#define SG_TRAIN_TRAINER_H
+ * or people; train/train.h does. */
+#ifndef SG_PINN_TRAINER_H
+#define SG_PINN_TRAINER_H
 
-#include "pinn/problem.h"
-#include "train/checkpoint.h"
-#include "train/metrics.h"
+#include "pinn/residual.h"
+#include "stablegrad/optim.h"
+#include "stablegrad/scale.h"
 
 typedef struct sgi_trainer sgi_trainer;
 

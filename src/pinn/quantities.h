@@ -1,8 +1,8 @@
 /* Evaluating a trained network: fields, their derivatives and residuals at points of any number. */
-#ifndef SG_TRAIN_QUANTITIES_H
-#define SG_TRAIN_QUANTITIES_H
+#ifndef SG_PINN_QUANTITIES_H
+#define SG_PINN_QUANTITIES_H
 
-#include "train/box_grid.h"
+#include "pinn/box_grid.h"
 
 /* Where points come from: either a grid, or an array (count, coordinates), row by row. */
 typedef struct sgi_places {

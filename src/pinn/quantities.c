@@ -1,5 +1,5 @@
 /* Evaluating a trained network: see quantities.h. */
-#include "train/quantities.h"
+#include "pinn/quantities.h"
 
 #include "base/memory.h"
 #include "pinn/exact.h"

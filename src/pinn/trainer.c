@@ -1,9 +1,8 @@
 /* A network being trained: see trainer.h. */
-#include "train/trainer.h"
+#include "pinn/trainer.h"
 
 #include "base/memory.h"
 #include "base/params.h"
-#include "pinn/residual.h"
 
 /* Points of one purpose and the engine that runs over them. */
 typedef struct side {
