@@ -54,6 +54,20 @@ static void test_constants(void **state)
         {"sqrt(16) + exp(0) + log(1)", 5},
         {"pow(2, 0.5)^2", 2},
         {"erf(0) + tanh(0) + sinh(0) + cosh(0) + sech(0) + tan(0) + cos(0)", 3},
+        {"asin(1)*2 - acos(-1)", 0},
+        {"atan(1)*4 - \xCF\x80", 0},
+        {"sinh(asinh(0.7)) + cosh(acosh(1.5)) + tanh(atanh(0.3))", 2.5},
+        {"log2(8) + log10(1000) + ln(exp(2))", 8},
+        {"log1p(0) + expm1(0) + cbrt(-27)", -3},
+        {"erf(0.3) + erfc(0.3)", 1},
+        {"arcsin(0.5) - asin(0.5) + arccos(0.5) - acos(0.5) + arctan(2) - atan(2)", 0},
+        {"arcsinh(2) - asinh(2) + arccosh(2) - acosh(2) + arctanh(0.5) - atanh(0.5)", 0},
+        {"arctan2(1, 2) - atan2(1, 2) + power(2, 3) + minimum(1, 2) + maximum(1, 2)", 11},
+        {"sec(1)*cos(1) + csc(1)*sin(1) + cot(1)*tan(1)", 3},
+        {"csch(1)*sinh(1) + coth(1)*tanh(1)", 2},
+        {"square(3) + exp2(3) + sigmoid(0) + relu(-2) + relu(2)", 19.5},
+        {"ceil(1.2) + ceil(-1.2) + mod(5, 3) + mod(-1, 3)", 5},
+        {"hypot(3, 4) + heaviside(-1, 7) + heaviside(0, 7) + heaviside(2, 7)", 13},
         {"1 = 3", -2},
         {"+4", 4},
     };
@@ -86,6 +100,9 @@ static void test_equal_expressions_are_one_node(void **state)
         {"2*(3*u)", "6*u"},
         {"u > v", "v < u"},
         {"where(1, u, v)", "u"},
+        {"ln(u)", "log(u)"},
+        {"arctan2(u, v)", "atan2(u, v)"},
+        {"u*\xCF\x80", "pi*u"},
         {"lap(u^2)", "2*(u_x*u_x + u*u_xx) + 2*(u_y*u_y + u*u_yy)"},
     };
     workbench bench;
@@ -125,12 +142,16 @@ static void test_symbolic_derivatives(void **state)
 {
     (void)state;
     static const char *const cases[] = {
-        "x*y + x/y",   "sin(2*x)",        "cos(x*y)",         "tan(x)",
-        "tanh(3*x)",   "sinh(x)",         "cosh(x)",          "sech(2*x)",
-        "exp(x*t)",    "log(x + y)",      "sqrt(x + 1)",      "abs(x - 2)*x",
-        "erf(x)",      "min(x, 2*x)*x",   "max(x^2, x/9)",    "pow(x, 2.5)",
-        "pow(x, x*y)", "atan2(x, y + x)", "x^5 - x^-2",       "where(x < 0.9, x^3, sin(x))",
-        "-(x - y)^3",  "sign(x)*x^4",     "(floor(x) + 1)*x", "exp(-x^2)/(1 + x^2)",
+        "asin(x/2)",    "acos(x/2)",       "atan(2*x)",        "asinh(x*y)",
+        "acosh(x + 2)", "atanh(x/2)",      "log2(x + 1)",      "log10(x*y + 1)",
+        "log1p(x)",     "expm1(x*t)",      "cbrt(x + 1)",      "erfc(x)",
+        "sigmoid(3*x)", "sec(x)",          "hypot(x, y)",      "exp2(x)",
+        "x*y + x/y",    "sin(2*x)",        "cos(x*y)",         "tan(x)",
+        "tanh(3*x)",    "sinh(x)",         "cosh(x)",          "sech(2*x)",
+        "exp(x*t)",     "log(x + y)",      "sqrt(x + 1)",      "abs(x - 2)*x",
+        "erf(x)",       "min(x, 2*x)*x",   "max(x^2, x/9)",    "pow(x, 2.5)",
+        "pow(x, x*y)",  "atan2(x, y + x)", "x^5 - x^-2",       "where(x < 0.9, x^3, sin(x))",
+        "-(x - y)^3",   "sign(x)*x^4",     "(floor(x) + 1)*x", "exp(-x^2)/(1 + x^2)",
     };
     workbench bench;
     workbench_open(&bench);
@@ -255,7 +276,22 @@ static void test_mistakes(void **state)
         {"u)", "unexpected ')' in a test", "", 2, 1},
         {"2x", "an operator is missing between '2' and 'x'", "a product is written 2*x", 1, 2},
         {"u**2", "unexpected '*' in a test", "powers are written with ^", 3, 1},
-        {"sin u", "unknown name 'sin' in a test", "did you mean 'sin'?", 1, 3},
+        {"sin u", "the function 'sin' needs its argument in parentheses in a test", "as in  sin(u)",
+         1, 3},
+        {"2*sin", "the function 'sin' needs its argument in parentheses in a test", "as in  sin(x)",
+         3, 3},
+        {"lap u", "the function 'lap' needs its argument in parentheses in a test", "as in  lap(u)",
+         1, 3},
+        {"e^x", "unknown name 'e' in a test", "powers of e are written exp(x)", 1, 1},
+        {"np.sin(x)", "unknown name 'np' in a test", "functions stand alone: sin(x), not np.sin(x)",
+         1, 2},
+        {"u v", "unexpected 'v' in a test", "a product is written with *", 3, 1},
+        {"(u)(v)", "unexpected '(' in a test", "a product is written with *", 4, 1},
+        {"2\xCF\x80", "an operator is missing between '2' and '\xCF\x80'",
+         "a product is written 2*\xCF\x80", 1, 2},
+        {"u\xC2\xB2", "unexpected '\xC2\xB2' in a test", "powers are written with ^, as u^2", 2, 1},
+        {"u \xE2\x88\x92 v", "unexpected '\xE2\x88\x92' in a test", "a minus is written -", 3, 1},
+        {"where(u = 0, 1, 2)", "unexpected '=' in a test", "comparisons are written with ==", 9, 1},
         {"sin(u, v)", "'sin' takes 1 argument and is given 2", "", 1, 3},
         {"where(u, v)", "'where' takes 3 arguments and is given 2", "", 1, 5},
         {"sni(u)", "unknown name 'sni' in a test", "did you mean 'sin'?", 1, 3},
@@ -267,7 +303,7 @@ static void test_mistakes(void **state)
         {"1/0", "this is not a finite number in a test", "", 1, 3},
         {"u + log(-1)", "this is not a finite number in a test", "", 5, 7},
         {"u < v < 1", "unexpected '<' in a test", "", 7, 1},
-        {"u = v = 1", "unexpected '=' in a test", "comparisons are written with ==", 7, 1},
+        {"u = v = 1", "unexpected '=' in a test", "one = is enough", 7, 1},
         {"u ? v", "unexpected '?' in a test", "", 3, 1},
         {"u \xC3\xA9 v", "unexpected '\xC3\xA9' in a test", "", 3, 1},
         {"1e999", "'1e999' is not a number that can be used", "", 1, 5},
@@ -282,6 +318,74 @@ static void test_mistakes(void **state)
         assert_string_equal(bench.diagnostic.suggestion, cases[i].suggestion);
         assert_int_equal(bench.diagnostic.column, cases[i].column);
         assert_int_equal(bench.diagnostic.length, cases[i].length);
+    }
+    workbench_close(&bench);
+}
+
+/* A comparison is a value, and no equation. */
+static void test_equations_do_not_compare(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message, *suggestion;
+    } cases[] = {
+        {"u_t == u_xx", "'==' in a test compares: its value is 1 or 0, and no equation", "write ="},
+        {"u_t <= u_xx", "'<=' in a test compares: its value is 1 or 0, and no equation", "write ="},
+        {"u_t = u_xx > 1", "'>' in a test compares: its value is 1 or 0, and no equation",
+         "a comparison that is meant stands in parentheses"},
+        {"(u_t == u_xx)", "a comparison in a test gives 1 or 0, and no equation", "write ="},
+    };
+    workbench bench;
+    workbench_open(&bench);
+    sgi_scope scope = {&bench.names, "in a test", true, true, 3};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sgi_source source = {"test", cases[i].text, strlen(cases[i].text)};
+        sgi_yaml node = {
+            .source = &source, .end = source.size, .text = source.text, .length = source.size};
+        sgi_expr expr;
+        assert_status(sgi_names_parse(&scope, &node, 0, node.length, SG_READ_EQUATION, &expr,
+                                      &bench.diagnostic),
+                      SG_ERROR_FORMAT);
+        assert_string_equal(bench.diagnostic.message, cases[i].message);
+        assert_string_equal(bench.diagnostic.suggestion, cases[i].suggestion);
+        assert_ok(workbench_try(&bench, cases[i].text, &expr)); /* as a quantity it may */
+    }
+    assert_true(sgi_has_slope(bench.exprs, workbench_read(&bench, "u*(x < 1)"), SG_INPUT_FIELD));
+    static const char *const flat[] = {"u < 1", "sign(u - v)*x", "floor(u) + x",
+                                       "where(u > 0, x, 2)"};
+    for (size_t i = 0; i < sizeof flat / sizeof flat[0]; i++) {
+        sgi_expr expr = workbench_read(&bench, flat[i]);
+        assert_false(sgi_has_slope(bench.exprs, expr, SG_INPUT_FIELD));
+        assert_true(sgi_depends_on(bench.exprs, expr, SG_INPUT_FIELD));
+    }
+    workbench_close(&bench);
+}
+
+/* On a face u_nn is the second derivative along its normal, and mixed subscripts end in n. */
+static void test_normal_derivatives(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *normal, *along_x;
+        double sign; /* on the lower face of x, where the normal is -1 */
+    } cases[] = {{"u_n", "u_x", -1},
+                 {"u_nn", "u_xx", 1},
+                 {"u_nnn", "u_xxx", -1},
+                 {"u_tn", "u_xt", -1},
+                 {"w_nn", "2*(u_x*u_x + u*u_xx)", 1}};
+    workbench bench;
+    workbench_open(&bench);
+    workbench_define(&bench, "w", "u^2", false);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sgi_expr a = workbench_read(&bench, cases[i].normal);
+        sgi_expr b = workbench_read(&bench, cases[i].along_x);
+        double values[MOST_INPUTS];
+        fill(&bench, values, i);
+        for (uint32_t k = 0; k < bench.exprs->input_count; k++)
+            if (bench.exprs->inputs[k].kind == SG_INPUT_NORMAL)
+                values[k] = bench.exprs->inputs[k].index == 0 ? -1 : 0;
+        assert_close(workbench_evaluate(&bench, a, values),
+                     cases[i].sign * workbench_evaluate(&bench, b, values), 1e-14);
     }
     workbench_close(&bench);
 }
@@ -353,6 +457,8 @@ int main(void)
         cmocka_unit_test(test_symbolic_derivatives),
         cmocka_unit_test(test_collapse),
         cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_equations_do_not_compare),
+        cmocka_unit_test(test_normal_derivatives),
         cmocka_unit_test(test_depth_and_size_are_bounded),
         cmocka_unit_test(test_multi_letter_coordinates),
         cmocka_unit_test(test_rendering),

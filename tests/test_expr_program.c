@@ -50,16 +50,36 @@ static void run(const sgi_program *program, arrays *a, sg_isa isa, sg_type type,
 }
 
 static const char *const operations[] = {
-    "-u",          "u + v",      "u - v",       "u*v",
-    "u/v",         "u < v",      "u <= v",      "u == v",
-    "u != v",      "sin(u)",     "cos(u)",      "tan(u)",
-    "tanh(u)",     "sinh(u)",    "cosh(u)",     "sech(u)",
-    "exp(u)",      "log(u)",     "sqrt(u)",     "abs(u - v)",
-    "sign(u - v)", "floor(5*u)", "erf(u)",      "min(u, v)",
-    "max(u, v)",   "pow(u, v)",  "atan2(u, v)", "where(u < v, x, u_t)",
-    "3 + u*0.25",
+    "-u",          "u + v",          "u - v",       "u*v",
+    "u/v",         "u < v",          "u <= v",      "u == v",
+    "u != v",      "sin(u)",         "cos(u)",      "tan(u)",
+    "tanh(u)",     "sinh(u)",        "cosh(u)",     "sech(u)",
+    "exp(u)",      "log(u)",         "sqrt(u)",     "abs(u - v)",
+    "sign(u - v)", "floor(5*u)",     "erf(u)",      "min(u, v)",
+    "max(u, v)",   "pow(u, v)",      "atan2(u, v)", "where(u < v, x, u_t)",
+    "3 + u*0.25",  "asin(u)",        "acos(u)",     "atan(3*u)",
+    "asinh(u)",    "acosh(u + 1.5)", "atanh(u)",    "log2(u)",
+    "log10(u)",    "log1p(u)",       "expm1(u)",    "cbrt(u)",
+    "erfc(u)",
 };
 enum { OPERATIONS = sizeof operations / sizeof operations[0] };
+
+/* Nothing of SG_OP_LIST is forgotten in the list above. */
+static void test_the_list_is_whole(void **state)
+{
+    (void)state;
+    bool seen[SG_OP_COUNT] = {false};
+    workbench bench;
+    workbench_open(&bench);
+    for (size_t i = 0; i < OPERATIONS; i++)
+        workbench_read(&bench, operations[i]);
+    for (uint32_t i = 0; i < bench.exprs->count; i++)
+        seen[bench.exprs->nodes[i].op] = true;
+    for (int op = 0; op < SG_OP_COUNT; op++)
+        if (!seen[op])
+            fail_msg("operation %d, %s, is not tested", op, sgi_op_name((sgi_op)op));
+    workbench_close(&bench);
+}
 
 static void test_operations_in_every_loop(void **state)
 {
@@ -279,6 +299,7 @@ static void test_every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_list_is_whole),
         cmocka_unit_test(test_operations_in_every_loop),
         cmocka_unit_test(test_reverse_of_each_operation),
         cmocka_unit_test(test_reverse_of_systems),

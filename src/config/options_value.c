@@ -48,18 +48,44 @@ static sg_status out_of_range(sgi_reader *reader, const sgi_option *option, cons
 
 /* ---- Numbers ------------------------------------------------------------------------------ */
 
+/* Whether the option is one number, perhaps with words for some: not a list. */
+static bool is_number(sgi_option_type type)
+{
+    return type == SG_OPTION_REAL || type == SG_OPTION_INTEGER || type == SG_OPTION_GAIN ||
+           type == SG_OPTION_SHARE || type == SG_OPTION_STEP;
+}
+
+/* A word that is no name where a number belongs, as auto. */
+static sg_status wrong_word(sgi_reader *reader, const sgi_option *option, const sgi_yaml *node)
+{
+    sgi_nearest nearest;
+    sgi_scope scope = {reader->names, "", false, false, 0};
+    sg_status status = wrong(reader, option, node, "a number");
+    sgi_nearest_begin(&nearest, node->text, node->length);
+    sgi_names_offer(&scope, &nearest);
+    if (sgi_yaml_is(node, "auto") && option->initial)
+        sgi_diagnostic_suggest(reader->diagnostic, "it is not chosen by itself; the default is %s",
+                               option->initial);
+    else
+        sgi_nearest_suggest(&nearest, reader->diagnostic);
+    return status;
+}
+
 /* A number, or an expression of constants. */
 static sg_status read_real(sgi_reader *reader, const sgi_option *option, const sgi_yaml *node,
                            double *value)
 {
     if (node->kind != SG_YAML_SCALAR || node->length == 0)
         return wrong(reader, option, node, "a number");
+    if (is_number(option->type) && sgi_is_name(node->text, node->length) &&
+        sgi_names_kind(reader->names, node->text, node->length) == SG_NAME_NONE)
+        return wrong_word(reader, option, node);
     char place[128], text[96];
     snprintf(place, sizeof place, "in %s", label(option, text));
     sgi_scope scope = {reader->names, place, false, false, 0};
     sgi_expr expr;
     sg_status status =
-        sgi_names_parse(&scope, node, 0, node->length, false, &expr, reader->diagnostic);
+        sgi_names_parse(&scope, node, 0, node->length, SG_READ_VALUE, &expr, reader->diagnostic);
     if (status != SG_OK)
         return status;
     if (!sgi_is_constant(reader->names->exprs, expr, value) || !isfinite(*value))

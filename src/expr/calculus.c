@@ -4,6 +4,50 @@
 
 #include "expr/expressions.h"
 
+static sgi_expr over(sgi_expressions *g, double numerator, sgi_expr denominator)
+{
+    return sgi_apply(g, SG_OP_DIV, sgi_constant(g, numerator), denominator, 0);
+}
+
+/* numerator / sqrt(a - b) */
+static sgi_expr over_root(sgi_expressions *g, double numerator, sgi_expr a, sgi_expr b)
+{
+    return over(g, numerator, sgi_apply(g, SG_OP_SQRT, sgi_sub(g, a, b), 0, 0));
+}
+
+/* The derivatives of the inverse functions, the logarithms and their like. */
+static sgi_expr inverse_slope(sgi_expressions *g, sgi_op op, sgi_expr a, sgi_expr value)
+{
+    static const double ln2 = 0.69314718055994530942, ln10 = 2.30258509299404568402;
+    sgi_expr one = sgi_constant(g, 1);
+    switch (op) {
+    case SG_OP_ASIN:
+        return over_root(g, 1, one, sgi_mul(g, a, a));
+    case SG_OP_ACOS:
+        return over_root(g, -1, one, sgi_mul(g, a, a));
+    case SG_OP_ATAN:
+        return over(g, 1, sgi_add(g, one, sgi_mul(g, a, a)));
+    case SG_OP_ASINH:
+        return over_root(g, 1, sgi_mul(g, a, a), sgi_constant(g, -1));
+    case SG_OP_ACOSH:
+        return over_root(g, 1, sgi_mul(g, a, a), one);
+    case SG_OP_ATANH:
+        return over(g, 1, sgi_sub(g, one, sgi_mul(g, a, a)));
+    case SG_OP_LOG:
+        return over(g, 1, a);
+    case SG_OP_LOG2:
+        return over(g, 1 / ln2, a);
+    case SG_OP_LOG10:
+        return over(g, 1 / ln10, a);
+    case SG_OP_LOG1P:
+        return over(g, 1, sgi_add(g, one, a));
+    case SG_OP_SQRT:
+        return over(g, 0.5, value);
+    default: /* cbrt */
+        return over(g, 1 / 3.0, sgi_mul(g, value, value));
+    }
+}
+
 /* d op(a, b, c) / d argument k as an expression; never asked of where(). */
 static sgi_expr partial(sgi_expressions *g, sgi_expr expr, int k)
 {
@@ -39,15 +83,27 @@ static sgi_expr partial(sgi_expressions *g, sgi_expr expr, int k)
         return sgi_apply(g, SG_OP_NEG, sgi_mul(g, expr, sgi_apply(g, SG_OP_TANH, a, 0, 0)), 0, 0);
     case SG_OP_EXP:
         return expr;
+    case SG_OP_EXPM1:
+        return sgi_apply(g, SG_OP_EXP, a, 0, 0);
+    case SG_OP_ASIN:
+    case SG_OP_ACOS:
+    case SG_OP_ATAN:
+    case SG_OP_ASINH:
+    case SG_OP_ACOSH:
+    case SG_OP_ATANH:
     case SG_OP_LOG:
-        return sgi_apply(g, SG_OP_DIV, one, a, 0);
+    case SG_OP_LOG2:
+    case SG_OP_LOG10:
+    case SG_OP_LOG1P:
     case SG_OP_SQRT:
-        return sgi_apply(g, SG_OP_DIV, sgi_constant(g, 0.5), expr, 0);
+    case SG_OP_CBRT:
+        return inverse_slope(g, node.op, a, expr);
     case SG_OP_ABS:
         return sgi_apply(g, SG_OP_SIGN, a, 0, 0);
     case SG_OP_ERF: /* 2 / sqrt(pi) exp(-a^2) */
+    case SG_OP_ERFC:
         return sgi_mul(
-            g, sgi_constant(g, 1.12837916709551257390),
+            g, sgi_constant(g, (node.op == SG_OP_ERF ? 1 : -1) * 1.12837916709551257390),
             sgi_apply(g, SG_OP_EXP, sgi_apply(g, SG_OP_NEG, sgi_mul(g, a, a), 0, 0), 0, 0));
     case SG_OP_MIN:
     case SG_OP_MAX: /* the value's own choice: the second one unless the first wins */
@@ -60,8 +116,8 @@ static sgi_expr partial(sgi_expressions *g, sgi_expr expr, int k)
         return sgi_mul(g, expr, sgi_apply(g, SG_OP_LOG, a, 0, 0));
     case SG_OP_ATAN2: {
         sgi_expr square = sgi_add(g, sgi_mul(g, a, a), sgi_mul(g, b, b));
-        sgi_expr over = sgi_apply(g, SG_OP_DIV, k == 0 ? b : a, square, 0);
-        return k == 0 ? over : sgi_apply(g, SG_OP_NEG, over, 0, 0);
+        sgi_expr share = sgi_apply(g, SG_OP_DIV, k == 0 ? b : a, square, 0);
+        return k == 0 ? share : sgi_apply(g, SG_OP_NEG, share, 0, 0);
     }
     default: /* comparisons, sign, floor: flat wherever they have a derivative */
         return sgi_constant(g, 0);

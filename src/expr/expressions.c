@@ -1,30 +1,11 @@
-/* The expression graph: nodes, hashing, simplification. See graph.h. */
+/* The expression graph: nodes, hashing, simplification. See expressions.h. */
 #include "expr/expressions.h"
 
 #include <math.h>
 #include <string.h>
 
-static const struct {
-    const char *name;
-    int arity;
-} operations[] = {
-#define SG_OP_ROW(code, name, arity) {name, arity},
-    SG_OP_LIST(SG_OP_ROW)
-#undef SG_OP_ROW
-};
-
 /* Whole powers up to this are products. */
 enum { MOST_PRODUCT = 16 };
-
-const char *sgi_op_name(sgi_op op)
-{
-    return operations[op].name;
-}
-
-int sgi_op_arity(sgi_op op)
-{
-    return operations[op].arity;
-}
 
 int sgi_derivative_total(sgi_derivative derivative)
 {
@@ -235,21 +216,51 @@ void sgi_expressions_reach(const sgi_expressions *exprs, const sgi_expr *roots, 
     }
 }
 
-bool sgi_depends_on(sgi_expressions *exprs, sgi_expr expr, sgi_input_kind kind)
+/* Whether the value changes only in jumps with argument `k`. */
+static bool is_flat(sgi_op op, int k)
+{
+    switch (op) {
+    case SG_OP_LESS:
+    case SG_OP_LESS_EQUAL:
+    case SG_OP_EQUAL:
+    case SG_OP_NOT_EQUAL:
+    case SG_OP_SIGN:
+    case SG_OP_FLOOR:
+        return true;
+    default:
+        return op == SG_OP_WHERE && k == 0;
+    }
+}
+
+/* Looks down from `expr` for an input of the kind, past flat operations or not. */
+static bool leads_to(sgi_expressions *exprs, sgi_expr expr, sgi_input_kind kind, bool past_flat)
 {
     uint8_t *reached = sgi_allocate(&exprs->allocator, exprs->count, 1);
+    bool found = false;
     if (!reached) {
         exprs->status = SG_ERROR_MEMORY;
         return false;
     }
-    sgi_expressions_reach(exprs, &expr, 1, reached);
-    bool found = false;
-    for (sgi_expr i = 0; i < exprs->count && !found; i++) {
+    reached[expr] = 1;
+    for (uint32_t i = expr + 1; i-- > 0 && !found;) {
+        const sgi_node *node = &exprs->nodes[i];
         const sgi_input *input = reached[i] ? sgi_expr_input(exprs, i) : NULL;
         found = input && input->kind == kind;
+        for (int k = 0; reached[i] && k < sgi_op_arity(node->op); k++)
+            reached[node->arguments[k]] |= past_flat || !is_flat(node->op, k);
     }
     sgi_release(&exprs->allocator, reached);
     return found;
+}
+
+bool sgi_depends_on(sgi_expressions *exprs, sgi_expr expr, sgi_input_kind kind)
+{
+    return leads_to(exprs, expr, kind, true);
+}
+
+bool sgi_has_slope(sgi_expressions *exprs, sgi_expr expr, sgi_input_kind kind)
+{
+    return leads_to(exprs, expr, kind, false);
 }
 
 /* ---- Simplification ----------------------------------------------------------------------- */
@@ -397,71 +408,4 @@ sgi_expr sgi_apply(sgi_expressions *exprs, sgi_op op, sgi_expr a, sgi_expr b, sg
         sgi_is_constant(exprs, c, &z))
         return sgi_constant(exprs, sgi_op_apply(op, x, y, z));
     return simplify(exprs, op, a, b, c);
-}
-
-double sgi_op_apply(sgi_op op, double x, double y, double z)
-{
-    switch (op) {
-    case SG_OP_NEG:
-        return -x;
-    case SG_OP_ADD:
-        return x + y;
-    case SG_OP_SUB:
-        return x - y;
-    case SG_OP_MUL:
-        return x * y;
-    case SG_OP_DIV:
-        return x / y;
-    case SG_OP_LESS:
-        return x < y;
-    case SG_OP_LESS_EQUAL:
-        return x <= y;
-    case SG_OP_EQUAL:
-        return x == y;
-    case SG_OP_NOT_EQUAL:
-        return x != y;
-    case SG_OP_SIN:
-        return sin(x);
-    case SG_OP_COS:
-        return cos(x);
-    case SG_OP_TAN:
-        return tan(x);
-    case SG_OP_TANH:
-        return tanh(x);
-    case SG_OP_SINH:
-        return sinh(x);
-    case SG_OP_COSH:
-        return cosh(x);
-    case SG_OP_SECH:
-        return 1 / cosh(x);
-    case SG_OP_EXP:
-        return exp(x);
-    case SG_OP_LOG:
-        return log(x);
-    case SG_OP_SQRT:
-        return sqrt(x);
-    case SG_OP_ABS:
-        return fabs(x);
-    case SG_OP_SIGN:
-        return (x > 0) - (x < 0);
-    case SG_OP_FLOOR:
-        return floor(x);
-    case SG_OP_ERF:
-        return erf(x);
-    case SG_OP_MIN:
-        return x < y ? x : y;
-    case SG_OP_MAX:
-        return x > y ? x : y;
-    case SG_OP_POW:
-        return pow(x, y);
-    case SG_OP_ATAN2:
-        return atan2(x, y);
-    case SG_OP_WHERE:
-        return x != 0 ? y : z;
-    case SG_OP_CONSTANT:
-    case SG_OP_INPUT:
-    case SG_OP_COUNT:
-        break;
-    }
-    return 0;
 }

@@ -44,13 +44,25 @@ enum {
     X(SG_OP_SINH, "sinh", 1)                                                                       \
     X(SG_OP_COSH, "cosh", 1)                                                                       \
     X(SG_OP_SECH, "sech", 1)                                                                       \
+    X(SG_OP_ASIN, "asin", 1)                                                                       \
+    X(SG_OP_ACOS, "acos", 1)                                                                       \
+    X(SG_OP_ATAN, "atan", 1)                                                                       \
+    X(SG_OP_ASINH, "asinh", 1)                                                                     \
+    X(SG_OP_ACOSH, "acosh", 1)                                                                     \
+    X(SG_OP_ATANH, "atanh", 1)                                                                     \
     X(SG_OP_EXP, "exp", 1)                                                                         \
     X(SG_OP_LOG, "log", 1)                                                                         \
+    X(SG_OP_LOG2, "log2", 1)                                                                       \
+    X(SG_OP_LOG10, "log10", 1)                                                                     \
+    X(SG_OP_LOG1P, "log1p", 1)                                                                     \
+    X(SG_OP_EXPM1, "expm1", 1)                                                                     \
     X(SG_OP_SQRT, "sqrt", 1)                                                                       \
+    X(SG_OP_CBRT, "cbrt", 1)                                                                       \
     X(SG_OP_ABS, "abs", 1)                                                                         \
     X(SG_OP_SIGN, "sign", 1)                                                                       \
     X(SG_OP_FLOOR, "floor", 1)                                                                     \
     X(SG_OP_ERF, "erf", 1)                                                                         \
+    X(SG_OP_ERFC, "erfc", 1)                                                                       \
     X(SG_OP_MIN, "min", 2)                                                                         \
     X(SG_OP_MAX, "max", 2)                                                                         \
     X(SG_OP_POW, "pow", 2)                                                                         \
@@ -165,6 +177,10 @@ void sgi_expressions_reach(const sgi_expressions *exprs, const sgi_expr *roots, 
 
 /* Whether `expr` depends on an input of that kind. */
 bool sgi_depends_on(sgi_expressions *exprs, sgi_expr expr, sgi_input_kind kind);
+
+/* Whether it does so with a slope: not through comparisons, sign() and floor() alone, which change
+ * in jumps and leave training nothing to follow. */
+bool sgi_has_slope(sgi_expressions *exprs, sgi_expr expr, sgi_input_kind kind);
 
 /* ---- Calculus (calculus.c) ---------------------------------------------------------------- */
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "expr/functions.h"
+
 enum { MOST_NAME = 40, MOST_SPLIT = 8 };
 
 static bool is_letter(char c)
@@ -34,6 +36,8 @@ sgi_symbol *sgi_names_find(const sgi_names *names, const char *name, size_t leng
     return NULL;
 }
 
+/* Names that nothing else may have: operations. Their other names and what is made of them are
+ * functions only where they are called. */
 static bool is_function(const char *name, size_t length)
 {
     for (int op = SG_OP_SIN; op < SG_OP_COUNT; op++)
@@ -113,8 +117,8 @@ void sgi_names_offer(const sgi_scope *scope, sgi_nearest *nearest)
         if (scope->coordinates && !names->symbols[k].constant)
             offer_derivatives(names, names->symbols[k].name, nearest);
     }
-    for (int op = SG_OP_SIN; op < SG_OP_COUNT; op++)
-        sgi_nearest_offer(nearest, sgi_op_name((sgi_op)op));
+    for (int i = 0; sgi_function_at(i).name; i++)
+        sgi_nearest_offer(nearest, sgi_function_at(i).name);
     sgi_nearest_offer(nearest, "lap");
     sgi_nearest_offer(nearest, "pi");
 }
@@ -132,7 +136,7 @@ static sg_status resolve_as(sgi_names *names, sgi_symbol *symbol, sg_diagnostic 
                            sgi_yaml_kind_name(node->kind));
         return SG_ERROR_FORMAT;
     }
-    return sgi_names_parse(&scope, node, 0, node->length, false, &symbol->expr, diagnostic);
+    return sgi_names_parse(&scope, node, 0, node->length, SG_READ_VALUE, &symbol->expr, diagnostic);
 }
 
 sg_status sgi_names_resolve(sgi_names *names, sgi_symbol *symbol, sg_diagnostic *diagnostic)

@@ -2,10 +2,10 @@
  *
  *     sum      a + b, a - b          comparison  a < b, <=, >, >=, ==, !=  (1 or 0)
  *     product  a * b, a / b          power       a ^ b, binds tighter than the minus of -a^2
- *     call     sin(a), where(c, a, b), min(a, b), lap(u)
+ *     call     sin(a), where(c, a, b), min(a, b), lap(u); functions.h lists them
  *     name     coordinate, field, constant, definition, pi
  *     u_xxt    derivative of a field or of a definition, by coordinates in any order
- *     u_n      derivative along the outward normal, on faces
+ *     u_n      derivative along the outward normal, on faces; u_nn the second, u_tn mixed
  *
  * Subscripts are split into coordinate names in every possible way; if two ways mean different
  * derivatives the name is refused as ambiguous. */
@@ -51,10 +51,17 @@ typedef struct sgi_scope {
     unsigned normals; /* coordinates along which a normal may point, as bits; 0: no u_n here */
 } sgi_scope;
 
-/* Reads bytes [begin, end) of a scalar as an expression, or, with `equation`, as one or as two with
- * an = between them, which mean left - right. SG_ERROR_FORMAT with a diagnostic for a mistake. */
+/* The Greek letter, another way to write pi. */
+#define SG_GREEK_PI "\xCF\x80"
+
+/* What a text is read as. An equation is an expression that should be 0, or two with an = between
+ * them, which mean left - right; a comparison, which gives 1 or 0, is none. A quantity is an
+ * equation or a value, whatever it is. */
+typedef enum sgi_reading { SG_READ_VALUE, SG_READ_EQUATION, SG_READ_QUANTITY } sgi_reading;
+
+/* Reads bytes [begin, end) of a scalar. SG_ERROR_FORMAT with a diagnostic for a mistake. */
 SG_CHECKED sg_status sgi_names_parse(const sgi_scope *scope, const sgi_yaml *node, size_t begin,
-                                     size_t end, bool equation, sgi_expr *expr,
+                                     size_t end, sgi_reading reading, sgi_expr *expr,
                                      sg_diagnostic *diagnostic);
 
 /* The value of a constant or a definition. */

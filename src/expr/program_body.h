@@ -1,8 +1,8 @@
 /* The loops of programs, written once and compiled for each instruction set and both types.
  *
  * A file for an instruction set defines SG_TABLE, the name of its table, and, where SLEEF has
- * vector functions for it, VECTOR_F32, VECTOR_F64 (types) and SLEEF_F32(f), SLEEF_F64(f) (names);
- * without them the C library's scalar functions are called. */
+ * vector functions for it, VECTOR_F32, VECTOR_F64 (types) and SLEEF_F32(f, ulps), SLEEF_F64(f,
+ * ulps) (names); without them the C library's scalar functions are called. */
 #include <math.h>
 #include <string.h>
 
@@ -19,8 +19,8 @@
 #define SQRT    sqrtf
 #define FLOOR   floorf
 #ifdef VECTOR_F32
-#define VECTOR   VECTOR_F32
-#define SLEEF(f) SLEEF_F32(f)
+#define VECTOR         VECTOR_F32
+#define SLEEF(f, ulps) SLEEF_F32(f, ulps)
 #endif
 #include "expr/program_template.h"
 #undef REAL
@@ -39,8 +39,8 @@
 #define SQRT    sqrt
 #define FLOOR   floor
 #ifdef VECTOR_F64
-#define VECTOR   VECTOR_F64
-#define SLEEF(f) SLEEF_F64(f)
+#define VECTOR         VECTOR_F64
+#define SLEEF(f, ulps) SLEEF_F64(f, ulps)
 #endif
 #include "expr/program_template.h"
 

@@ -2,7 +2,7 @@
 
 /* Transcendental functions: whole vectors, then the rest through one padded vector. */
 #ifdef VECTOR
-#define FUNCTION1(f)                                                                               \
+#define FUNCTION1(f, ulps)                                                                         \
     static void NAME(loop_##f)(REAL * y, const REAL *a, size_t n)                                  \
     {                                                                                              \
         enum { LANES = sizeof(VECTOR) / sizeof(REAL) };                                            \
@@ -10,17 +10,17 @@
         for (; i + LANES <= n; i += LANES) {                                                       \
             VECTOR v;                                                                              \
             memcpy(&v, a + i, sizeof v);                                                           \
-            v = SLEEF(f)(v);                                                                       \
+            v = SLEEF(f, ulps)(v);                                                                 \
             memcpy(y + i, &v, sizeof v);                                                           \
         }                                                                                          \
         if (i < n) {                                                                               \
             VECTOR v = {0};                                                                        \
             memcpy(&v, a + i, (n - i) * sizeof(REAL));                                             \
-            v = SLEEF(f)(v);                                                                       \
+            v = SLEEF(f, ulps)(v);                                                                 \
             memcpy(y + i, &v, (n - i) * sizeof(REAL));                                             \
         }                                                                                          \
     }
-#define FUNCTION2(f)                                                                               \
+#define FUNCTION2(f, ulps)                                                                         \
     static void NAME(loop_##f)(REAL * y, const REAL *a, const REAL *b, size_t n)                   \
     {                                                                                              \
         enum { LANES = sizeof(VECTOR) / sizeof(REAL) };                                            \
@@ -29,18 +29,18 @@
             size_t m = n - i < LANES ? n - i : LANES;                                              \
             memcpy(&v, a + i, m * sizeof(REAL));                                                   \
             memcpy(&w, b + i, m * sizeof(REAL));                                                   \
-            v = SLEEF(f)(v, w);                                                                    \
+            v = SLEEF(f, ulps)(v, w);                                                              \
             memcpy(y + i, &v, m * sizeof(REAL));                                                   \
         }                                                                                          \
     }
 #else
-#define FUNCTION1(f)                                                                               \
+#define FUNCTION1(f, ulps)                                                                         \
     static void NAME(loop_##f)(REAL * y, const REAL *a, size_t n)                                  \
     {                                                                                              \
         for (size_t i = 0; i < n; i++)                                                             \
             y[i] = LIBM(f)(a[i]);                                                                  \
     }
-#define FUNCTION2(f)                                                                               \
+#define FUNCTION2(f, ulps)                                                                         \
     static void NAME(loop_##f)(REAL * y, const REAL *a, const REAL *b, size_t n)                   \
     {                                                                                              \
         for (size_t i = 0; i < n; i++)                                                             \
@@ -48,17 +48,29 @@
     }
 #endif
 
-FUNCTION1(sin)
-FUNCTION1(cos)
-FUNCTION1(tan)
-FUNCTION1(tanh)
-FUNCTION1(sinh)
-FUNCTION1(cosh)
-FUNCTION1(exp)
-FUNCTION1(log)
-FUNCTION1(erf)
-FUNCTION2(pow)
-FUNCTION2(atan2)
+FUNCTION1(sin, u10)
+FUNCTION1(cos, u10)
+FUNCTION1(tan, u10)
+FUNCTION1(tanh, u10)
+FUNCTION1(sinh, u10)
+FUNCTION1(cosh, u10)
+FUNCTION1(asin, u10)
+FUNCTION1(acos, u10)
+FUNCTION1(atan, u10)
+FUNCTION1(asinh, u10)
+FUNCTION1(acosh, u10)
+FUNCTION1(atanh, u10)
+FUNCTION1(exp, u10)
+FUNCTION1(log, u10)
+FUNCTION1(log2, u10)
+FUNCTION1(log10, u10)
+FUNCTION1(log1p, u10)
+FUNCTION1(expm1, u10)
+FUNCTION1(cbrt, u10)
+FUNCTION1(erf, u10)
+FUNCTION1(erfc, u15) /* the best that SLEEF has */
+FUNCTION2(pow, u10)
+FUNCTION2(atan2, u10)
 #undef FUNCTION1
 #undef FUNCTION2
 
@@ -128,11 +140,44 @@ static void NAME(step)(const sgi_instruction *instruction, REAL *restrict y, con
         NAME(loop_cosh)(y, a, n);
         EACH(1 / y[i]);
         break;
+    case SG_OP_ASIN:
+        NAME(loop_asin)(y, a, n);
+        break;
+    case SG_OP_ACOS:
+        NAME(loop_acos)(y, a, n);
+        break;
+    case SG_OP_ATAN:
+        NAME(loop_atan)(y, a, n);
+        break;
+    case SG_OP_ASINH:
+        NAME(loop_asinh)(y, a, n);
+        break;
+    case SG_OP_ACOSH:
+        NAME(loop_acosh)(y, a, n);
+        break;
+    case SG_OP_ATANH:
+        NAME(loop_atanh)(y, a, n);
+        break;
     case SG_OP_EXP:
         NAME(loop_exp)(y, a, n);
         break;
     case SG_OP_LOG:
         NAME(loop_log)(y, a, n);
+        break;
+    case SG_OP_LOG2:
+        NAME(loop_log2)(y, a, n);
+        break;
+    case SG_OP_LOG10:
+        NAME(loop_log10)(y, a, n);
+        break;
+    case SG_OP_LOG1P:
+        NAME(loop_log1p)(y, a, n);
+        break;
+    case SG_OP_EXPM1:
+        NAME(loop_expm1)(y, a, n);
+        break;
+    case SG_OP_CBRT:
+        NAME(loop_cbrt)(y, a, n);
         break;
     case SG_OP_SQRT:
         EACH(SQRT(a[i]));
@@ -148,6 +193,9 @@ static void NAME(step)(const sgi_instruction *instruction, REAL *restrict y, con
         break;
     case SG_OP_ERF:
         NAME(loop_erf)(y, a, n);
+        break;
+    case SG_OP_ERFC:
+        NAME(loop_erfc)(y, a, n);
         break;
     case SG_OP_MIN:
         EACH(a[i] < b[i] ? a[i] : b[i]);

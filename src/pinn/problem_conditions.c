@@ -84,6 +84,24 @@ static sg_status unknown_coordinate(condition *c, const sgi_yaml *node, size_t b
     return SG_ERROR_FORMAT;
 }
 
+/* `t == 0` and `t >= 0`: a place is a plane, and is written with one =. */
+static sg_status refuse_comparison(condition *c, const sgi_yaml *node, size_t begin, size_t end)
+{
+    size_t sign = begin, after;
+    while (sign < end && !strchr("<>=!", node->text[sign]))
+        sign++;
+    for (after = sign; after < end && strchr("<>=!", node->text[after]);)
+        after++;
+    if (sign == end || (after - sign == 1 && node->text[sign] == '='))
+        return SG_OK;
+    sgi_yaml_place(c->reader->diagnostic, node, sign, after - sign);
+    sgi_diagnostic_say(c->reader->diagnostic,
+                       "'%.*s' %s compares; a place is a plane, coordinate = value",
+                       (int)(after - sign), node->text + sign, c->place);
+    sgi_diagnostic_suggest(c->reader->diagnostic, "write =, as in  at: t = 0");
+    return SG_ERROR_FORMAT;
+}
+
 /* `x = -1` in bytes [begin, end). */
 static sg_status read_plane(condition *c, const sgi_yaml *node, size_t begin, size_t end)
 {
@@ -93,6 +111,9 @@ static sg_status read_plane(condition *c, const sgi_yaml *node, size_t begin, si
         name_end++;
     value_begin = name_end + 1;
     bool equals = name_end < end;
+    sg_status status = refuse_comparison(c, node, begin, end);
+    if (status != SG_OK)
+        return status;
     trim(node->text, &name_begin, &name_end);
     int k = 0;
     while (k < names->coordinate_count &&
@@ -106,8 +127,8 @@ static sg_status read_plane(condition *c, const sgi_yaml *node, size_t begin, si
     sgi_scope scope = {&c->problem->names, c->place, false, false, 0};
     sgi_expr expr;
     double value;
-    sg_status status =
-        sgi_names_parse(&scope, node, value_begin, end, false, &expr, c->reader->diagnostic);
+    status = sgi_names_parse(&scope, node, value_begin, end, SG_READ_VALUE, &expr,
+                             c->reader->diagnostic);
     if (status != SG_OK)
         return status;
     if (!sgi_is_constant(c->problem->exprs, expr, &value))
@@ -176,6 +197,13 @@ static bool has_field(condition *c, sgi_expr expr)
            c->problem->exprs->status != SG_OK;
 }
 
+/* Something that changes in jumps alone leaves training no slope to follow. */
+static bool is_flat(condition *c, sgi_expr expr)
+{
+    return !sgi_has_slope(c->problem->exprs, expr, SG_INPUT_FIELD) &&
+           c->problem->exprs->status == SG_OK;
+}
+
 /* Coordinates along which every face's normal is known. */
 static unsigned normals_of(const sgi_point_set *set)
 {
@@ -207,7 +235,7 @@ static sg_status read_pair(condition *c, const sgi_yaml *key)
     sgi_expr left, right;
     char fields[200];
     sg_status status =
-        sgi_names_parse(&scope, key, 0, key->length, false, &left, reader->diagnostic);
+        sgi_names_parse(&scope, key, 0, key->length, SG_READ_VALUE, &left, reader->diagnostic);
     if (status == SG_ERROR_FORMAT && looks_like_option(&c->problem->names, key))
         return sgi_options_unknown(reader, "conditions.*", "a condition", key,
                                    sgi_problem_field_list(c->problem, fields, sizeof fields));
@@ -216,11 +244,15 @@ static sg_status read_pair(condition *c, const sgi_yaml *key)
     const sgi_yaml *value = key->next;
     if (value->kind != SG_YAML_SCALAR || value->length == 0)
         return refuse(c, value, "needs an expression here", "as in  u: -sin(pi*x)");
-    status = sgi_names_parse(&scope, value, 0, value->length, false, &right, reader->diagnostic);
+    status =
+        sgi_names_parse(&scope, value, 0, value->length, SG_READ_VALUE, &right, reader->diagnostic);
     if (status != SG_OK)
         return status;
     if (!has_field(c, left))
         return refuse(c, key, "has a left side without a field", "as in  u: -sin(pi*x)");
+    if (is_flat(c, left))
+        return refuse(c, key, "has a left side that changes in jumps alone, as comparisons do",
+                      "as in  u: -sin(pi*x)");
     return add_component(c, key, sgi_sub(c->problem->exprs, left, right));
 }
 
@@ -230,12 +262,15 @@ static sg_status read_expression(condition *c, const sgi_yaml *node)
     sgi_expr root;
     if (node->kind != SG_YAML_SCALAR)
         return refuse(c, node, "needs one expression", "as in  expression: u_x + u = 0");
-    sg_status status =
-        sgi_names_parse(&scope, node, 0, node->length, true, &root, c->reader->diagnostic);
+    sg_status status = sgi_names_parse(&scope, node, 0, node->length, SG_READ_EQUATION, &root,
+                                       c->reader->diagnostic);
     if (status != SG_OK)
         return status;
     if (!has_field(c, root))
         return refuse(c, node, "has an expression without a field", "");
+    if (is_flat(c, root))
+        return refuse(c, node, "changes with the fields in jumps alone, as comparisons do",
+                      "training needs a slope to follow");
     return add_component(c, node, root);
 }
 

@@ -18,7 +18,7 @@ static sg_status read_equation(sgi_problem *problem, sgi_reader *reader, const s
         return SG_ERROR_FORMAT;
     }
     sg_status status =
-        sgi_names_parse(&scope, node, 0, node->length, true, root, reader->diagnostic);
+        sgi_names_parse(&scope, node, 0, node->length, SG_READ_EQUATION, root, reader->diagnostic);
     if (status != SG_OK)
         return status;
     bool field = sgi_depends_on(problem->exprs, *root, SG_INPUT_FIELD);
@@ -29,6 +29,16 @@ static sg_status read_equation(sgi_problem *problem, sgi_reader *reader, const s
         sgi_diagnostic_suggest(reader->diagnostic,
                                "it can use coordinates, constants, definitions %s",
                                sgi_problem_field_list(problem, fields, sizeof fields));
+        return SG_ERROR_FORMAT;
+    }
+    bool slope = sgi_has_slope(problem->exprs, *root, SG_INPUT_FIELD);
+    if (!slope && problem->exprs->status == SG_OK) {
+        sgi_yaml_place(reader->diagnostic, node, 0, 0);
+        sgi_diagnostic_say(reader->diagnostic,
+                           "equation '%.60s' changes with the fields in jumps alone, as "
+                           "comparisons do",
+                           name->text);
+        sgi_diagnostic_suggest(reader->diagnostic, "training needs a slope to follow");
         return SG_ERROR_FORMAT;
     }
     return problem->exprs->status;

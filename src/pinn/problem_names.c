@@ -124,7 +124,7 @@ static sg_status read_bound(sgi_reader *reader, const char *coordinate, const sg
     if (node->kind != SG_YAML_SCALAR)
         return refuse(reader, node, "a bound must be a number");
     sg_status status =
-        sgi_names_parse(&scope, node, 0, node->length, false, &expr, reader->diagnostic);
+        sgi_names_parse(&scope, node, 0, node->length, SG_READ_VALUE, &expr, reader->diagnostic);
     if (status == SG_OK && !sgi_is_constant(reader->names->exprs, expr, value))
         return refuse(reader, node, "a bound must be a number");
     return status;

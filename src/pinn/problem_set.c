@@ -206,9 +206,9 @@ sg_status sgi_problem_quantities(sgi_problem *problem, const char *const *texts,
     sgi_scope scope = {&problem->names, "in the list of fields", true, true, 0};
     for (size_t i = 0; i < count; i++) {
         const sgi_yaml *node = text_node(problem, texts[i]);
-        sg_status status =
-            node ? sgi_names_parse(&scope, node, 0, node->length, true, &set->roots[i], diagnostic)
-                 : SG_ERROR_MEMORY;
+        sg_status status = node ? sgi_names_parse(&scope, node, 0, node->length, SG_READ_QUANTITY,
+                                                  &set->roots[i], diagnostic)
+                                : SG_ERROR_MEMORY;
         if (status != SG_OK)
             return status;
     }

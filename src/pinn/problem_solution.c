@@ -54,8 +54,8 @@ static sg_status read_field(sgi_problem *problem, sgi_reader *reader, const sgi_
         return SG_ERROR_FORMAT;
     }
     sgi_scope scope = {&problem->names, "in 'reference'", true, false, 0};
-    return sgi_names_parse(&scope, value, 0, value->length, false, &problem->solution.exprs[f],
-                           reader->diagnostic);
+    return sgi_names_parse(&scope, value, 0, value->length, SG_READ_VALUE,
+                           &problem->solution.exprs[f], reader->diagnostic);
 }
 
 static sg_status read_expressions(sgi_problem *problem, sgi_reader *reader, const sgi_yaml *node)

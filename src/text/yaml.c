@@ -78,11 +78,21 @@ static sg_status attach(builder *b, sgi_yaml *node)
     return SG_OK;
 }
 
-static sg_status add_node(builder *b, sgi_yaml_kind kind, struct fy_event *event, sgi_yaml **out)
+/* Where the event stands. A value that is left out stands nowhere: at its key then, or at what it
+ * is part of. */
+static void find_place(const builder *b, struct fy_event *event, size_t *from, size_t *to)
 {
     const struct fy_mark *begin = fy_event_start_mark(event), *end = fy_event_end_mark(event);
-    size_t from = b->base + (begin ? begin->input_pos : 0);
-    size_t to = end ? b->base + end->input_pos : from;
+    const sgi_yaml *parent = b->depth ? b->open[b->depth - 1] : NULL;
+    const sgi_yaml *near = parent && parent->last ? parent->last : parent;
+    *from = begin ? b->base + begin->input_pos : near ? near->begin : b->base;
+    *to = end ? b->base + end->input_pos : near && !begin ? near->end : *from;
+}
+
+static sg_status add_node(builder *b, sgi_yaml_kind kind, struct fy_event *event, sgi_yaml **out)
+{
+    size_t from, to;
+    find_place(b, event, &from, &to);
     if (++b->nodes > SG_YAML_MOST_NODES)
         return refuse(b, from, to, "the file has too many values");
     sgi_yaml *node = sgi_arena_allocate(b->arena, 1, sizeof *node);

@@ -71,8 +71,9 @@ static size_t trace(const sgi_yaml *node, size_t offset)
 
 void sgi_yaml_place(sg_diagnostic *diagnostic, const sgi_yaml *node, size_t offset, size_t length)
 {
-    if (node->kind != SG_YAML_SCALAR) {
-        sgi_diagnostic_place(diagnostic, node->source, node->begin, 1);
+    if (node->kind != SG_YAML_SCALAR || node->length == 0) {
+        size_t bytes = node->kind == SG_YAML_SCALAR ? node->end - node->begin : 1;
+        sgi_diagnostic_place(diagnostic, node->source, node->begin, bytes ? bytes : 1);
         return;
     }
     if (length == 0 && offset == 0)

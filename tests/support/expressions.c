@@ -44,7 +44,8 @@ sg_status workbench_try(workbench *bench, const char *text, sgi_expr *expr)
     sgi_source source;
     sgi_yaml node = scalar(&source, text);
     sgi_scope scope = {&bench->names, "in a test", true, true, 3};
-    return sgi_names_parse(&scope, &node, 0, node.length, true, expr, &bench->diagnostic);
+    return sgi_names_parse(&scope, &node, 0, node.length, SG_READ_QUANTITY, expr,
+                           &bench->diagnostic);
 }
 
 sgi_expr workbench_read(workbench *bench, const char *text)
