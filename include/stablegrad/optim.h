@@ -68,6 +68,8 @@ typedef struct sg_step_info {
     double rate;          /* learning rate with the schedule, before per-span factors */
     double gradient_norm; /* global norm, scaled, before clipping; 0 when it was not needed */
     double clip_factor;   /* what clipping multiplied the gradients by; 1 when off or below */
+    bool rescaled;        /* the moments are in the units of rescaled gradients */
+    bool handed_over;     /* that changed with this step: see sg_optim_handover */
 } sg_step_info;
 
 /* Takes one step. With a scaler that has measured this step, its factors are applied inside the
@@ -77,6 +79,23 @@ typedef struct sg_step_info {
  * `scaler` and `info` may be NULL. SG_ERROR_ORDER if the scaler has not measured since the last
  * step, SG_ERROR_MISMATCH if it was made from another parameter set. */
 SG_CHECKED sg_status sg_optim_step(sg_optim *optim, sg_scaler *scaler, sg_step_info *info);
+
+/* Takes the moments to the units of the gradients to come. While StableGrad is on, a moment is that
+ * of rescaled gradients: Adam's first moment is a factor alpha away from that of raw gradients, its
+ * second alpha^2, the momentum of SGD alpha. When the scaler's window ends the gradients are raw
+ * again, and steps with the old moments are far too large or too small for a while. So the state
+ * holds for each span the mean of the factors that its moments were made with, and the moments are
+ * divided by it; when rescaling begins late or again, they are multiplied by the first factor.
+ * SG_HANDOVER_KEEP and SG_HANDOVER_RESTART of the scaler's configuration say otherwise. A block
+ * that was never rescaled (nor clipped) is left as it is. Weight decay that is added to the
+ * gradient (SG_OPTIM_ADAM and SGD) is in the moments and is converted with them.
+ *
+ * sg_optim_step does this by itself in the first step whose units differ from those of the steps
+ * before; this call is for who wants it earlier, with the scaler that has measured the next step,
+ * or who ends rescaling by giving sg_optim_step no scaler: NULL converts to raw units. Nothing
+ * happens when the units do not change; *handed_over, which may be NULL, says whether they did.
+ * Errors as sg_optim_step. */
+SG_CHECKED sg_status sg_optim_handover(sg_optim *optim, const sg_scaler *scaler, bool *handed_over);
 
 /* The number of the next step: how many were taken or skipped so far. */
 uint64_t sg_optim_steps(const sg_optim *optim);

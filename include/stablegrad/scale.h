@@ -74,6 +74,22 @@ typedef enum sg_blocks {
     SG_BLOCKS_ALL     /* one block: normalisation over time without balancing between layers */
 } sg_blocks;
 
+/* What becomes of the optimizer's moments when rescaling ends, or begins late, and the gradients
+ * change units: sg_optim_handover in optim.h. */
+#define SG_HANDOVER_LIST(X)                                                                        \
+    X(SG_HANDOVER_CONVERT, "convert") /* they are taken to the new units */                        \
+    X(SG_HANDOVER_KEEP, "keep")       /* they stay as they are: the steps that follow are off */   \
+    X(SG_HANDOVER_RESTART, "restart") /* they are forgotten, and their bias correction too */
+
+typedef enum sg_handover {
+#define SG_HANDOVER_ENUM(code, name) code,
+    SG_HANDOVER_LIST(SG_HANDOVER_ENUM)
+#undef SG_HANDOVER_ENUM
+} sg_handover;
+
+/* The name in the list; "unknown" for other values. */
+const char *sg_handover_name(sg_handover handover);
+
 /* How gradients are laid out over ranks when `reduce` is given. */
 typedef enum sg_sharding {
     SG_GRADIENTS_REPLICATED, /* every rank holds the whole, already summed gradient */
@@ -94,13 +110,14 @@ typedef struct sg_scale_config {
     double constant;            /* c of SG_REFERENCE_CONSTANT, > 0 and finite */
     double eps;                 /* >= 0 and finite */
     uint64_t from, until;       /* active for from <= step < until */
+    sg_handover handover;       /* what an optimizer does at either end of the window */
     sg_reduce_function *reduce; /* NULL: a single rank */
     void *reduce_context;       /* must outlive the scaler */
     sg_sharding sharding;       /* only looked at when `reduce` is given */
     sg_isa isa;
 } sg_scale_config;
 
-/* The paper's method: stablegrad, output, layer, eps 1e-8, from 0, forever, one rank. */
+/* The paper's method: stablegrad, output, layer, eps 1e-8, from 0, forever, convert, one rank. */
 sg_scale_config sg_scale_defaults(void);
 
 /* ---- The scaler --------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@ import dataclasses
 import math
 
 from ._errors import StableGradError, choose, number
-from ._library import BLOCKS, FOREVER, METHODS, REFERENCES
+from ._library import BLOCKS, FOREVER, HANDOVERS, METHODS, REFERENCES
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,6 +16,7 @@ class Config:
     eps: float
     start: int
     until: int
+    handover: str
 
     def active(self, step):
         """Whether the method is in force at `step`."""
@@ -26,7 +27,7 @@ class Config:
         return self.method == "stablegrad" and self.reference in ("output", "residual")
 
 
-def make_config(method, reference, blocks, eps, start, until):
+def make_config(method, reference, blocks, eps, start, until, handover):
     """`reference` is a name, or a number for a constant; `until` None means forever."""
     constant = 1.0
     if not isinstance(reference, str):
@@ -39,10 +40,11 @@ def make_config(method, reference, blocks, eps, start, until):
     choose("method", method, METHODS)
     choose("reference", reference, REFERENCES)
     choose("blocks", blocks, BLOCKS)
+    choose("handover", handover, HANDOVERS)
     eps = number("eps", eps)
     if not (math.isfinite(eps) and eps >= 0):
         raise StableGradError(f"eps is {eps!r}; it must be finite and >= 0")
     until = FOREVER if until is None else int(until)
     if not 0 <= int(start) <= until <= FOREVER:
         raise StableGradError(f"the window is [{start}, {until}); it must have 0 <= start <= until")
-    return Config(method, reference, blocks, constant, eps, int(start), until)
+    return Config(method, reference, blocks, constant, eps, int(start), until, handover)

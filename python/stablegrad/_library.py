@@ -21,6 +21,7 @@ FOREVER = 2**64 - 1
 METHODS = ("stablegrad", "sign", "none")
 REFERENCES = ("output", "residual", "norm", "inner", "constant")
 BLOCKS = ("layer", "tensor", "weight", "all")
+HANDOVERS = ("convert", "keep", "restart")
 SHARDINGS = ("replicated", "sharded")
 ROLES = ("weight", "bias")
 TYPES = ("float32", "float64")
@@ -43,8 +44,8 @@ class Moments(Structure):
 class ScaleConfig(Structure):
     _fields_ = [("method", c_int), ("reference", c_int), ("blocks", c_int),
                 ("constant", c_double), ("eps", c_double), ("start", c_uint64),
-                ("until", c_uint64), ("reduce", ReduceFunction), ("reduce_context", c_void_p),
-                ("sharding", c_int), ("isa", c_int)]
+                ("until", c_uint64), ("handover", c_int), ("reduce", ReduceFunction),
+                ("reduce_context", c_void_p), ("sharding", c_int), ("isa", c_int)]
 
 
 class BlockReport(Structure):
@@ -73,7 +74,8 @@ class OptimConfig(Structure):
 
 class StepInfo(Structure):
     _fields_ = [("step", c_uint64), ("skipped", c_bool), ("rate", c_double),
-                ("gradient_norm", c_double), ("clip_factor", c_double)]
+                ("gradient_norm", c_double), ("clip_factor", c_double), ("rescaled", c_bool),
+                ("handed_over", c_bool)]
 
 
 _handle, _out = c_void_p, POINTER(c_void_p)
@@ -110,6 +112,7 @@ _FUNCTIONS = {
     "sg_optim_create": (c_int, [_out, _handle, POINTER(OptimConfig), _handle, c_void_p]),
     "sg_optim_destroy": (None, [_handle]),
     "sg_optim_step": (c_int, [_handle, _handle, POINTER(StepInfo)]),
+    "sg_optim_handover": (c_int, [_handle, _handle, POINTER(c_bool)]),
     "sg_optim_steps": (c_uint64, [_handle]),
     "sg_optim_skipped": (c_uint64, [_handle]),
     "sg_optim_rate": (c_double, [_handle]),

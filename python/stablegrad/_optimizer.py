@@ -19,6 +19,8 @@ class Step:
     rate: float  # learning rate with the schedule
     gradient_norm: float  # global norm, scaled, before clipping; 0 when it was not needed
     clip_factor: float
+    rescaled: bool  # the moments are in the units of rescaled gradients
+    handed_over: bool  # that changed with this step
 
 
 class Optimizer(Closing):
@@ -56,7 +58,15 @@ class Optimizer(Closing):
         """Takes one step, with the factors of a Scaler that has measured it; returns a Step."""
         info = StepInfo()
         library().sg_optim_step(self.pointer, pointer_of(scaler), ctypes.byref(info))
-        return Step(info.step, info.skipped, info.rate, info.gradient_norm, info.clip_factor)
+        return Step(info.step, info.skipped, info.rate, info.gradient_norm, info.clip_factor,
+                    info.rescaled, info.handed_over)
+
+    def handover(self, scaler=None):
+        """Takes the moments to the units of the step that `scaler` has measured, or of raw
+        gradients; `step` does it by itself with a scaler. Returns whether the units changed."""
+        changed = ctypes.c_bool()
+        library().sg_optim_handover(self.pointer, pointer_of(scaler), ctypes.byref(changed))
+        return changed.value
 
     @property
     def steps(self):

@@ -7,7 +7,7 @@ import numpy as np
 from ._config import make_config
 from ._errors import choose, number
 from ._handles import Closing, Handle, make_pool, pointer_of
-from ._library import BLOCKS, ISAS, METHODS, OUTCOMES, REFERENCES, SHARDINGS, TYPES
+from ._library import BLOCKS, HANDOVERS, ISAS, METHODS, OUTCOMES, REFERENCES, SHARDINGS, TYPES
 from ._library import Moments, ReduceFunction, library
 from ._parameters import as_parameters
 from ._report import COUNTERS, report_from_c
@@ -21,6 +21,7 @@ def c_config(config, reduce, sharding="replicated", isa="auto"):
     result.blocks = BLOCKS.index(config.blocks)
     result.constant, result.eps = config.constant, config.eps
     result.start, result.until = config.start, config.until
+    result.handover = HANDOVERS.index(config.handover)
     result.reduce = reduce
     result.sharding = choose("sharding", sharding, SHARDINGS)
     result.isa = choose("isa", isa, ISAS)
@@ -58,15 +59,17 @@ class Scaler(Closing):
     scaler to Optimizer.step, which multiplies inside its own pass.
 
     `reference` is "output", "residual", "norm", "inner" or a number; `blocks` is "layer", "tensor",
-    "weight" or "all"; active for start <= step < until. `threads` 0: one for each processor.
+    "weight" or "all"; active for start <= step < until. `handover` is "convert", "keep" or
+    "restart": what an Optimizer does with its moments when the gradients change units at either
+    end of that window. `threads` 0: one for each processor.
     `reduce`, for several ranks, sums a float64 array over all ranks in place.
     """
 
     def __init__(self, parameters, *, reference="output", blocks="layer", eps=1e-8, start=0,
-                 until=None, method="stablegrad", threads=1, isa="auto", reduce=None,
-                 sharding="replicated"):
+                 until=None, method="stablegrad", handover="convert", threads=1, isa="auto",
+                 reduce=None, sharding="replicated"):
         self.parameters = as_parameters(parameters)
-        self.config = make_config(method, reference, blocks, eps, start, until)
+        self.config = make_config(method, reference, blocks, eps, start, until, handover)
         self._reduction = Reduction(reduce)
         self._pool = make_pool(threads)
         lib = library()

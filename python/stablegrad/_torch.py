@@ -41,7 +41,7 @@ class StableGrad(Closing):
 
     def __init__(self, model, reference="output", blocks="layer", eps=1e-8, start=0, until=None,
                  method="stablegrad", backend="auto", threads=None, process_group=None):
-        self.config = make_config(method, reference, blocks, eps, start, until)
+        self.config = make_config(method, reference, blocks, eps, start, until, "convert")
         choose("backend", backend, BACKENDS)
         self._backend = backend
         self._threads = threads

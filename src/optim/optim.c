@@ -1,44 +1,14 @@
 /* The optimizers: one pass over the parameters that applies StableGrad's factor, clipping, weight
- * decay and the update together.
- *
- * The state is one flat block: a header, a step count for each span, then the moment buffers, each
- * starting on a cache line. It is what sg_optim_state hands out and sg_optim_restore takes back. */
-#include "stablegrad/optim.h"
-
+ * decay and the update together. The state is laid out in state.c, and goes from rescaled to raw
+ * units in handover.c. */
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/params.h"
-#include "optim/kernels.h"
-#include "scale/moments.h"
-#include "scale/scaler.h"
-
-typedef struct state_header {
-    uint64_t magic;  /* also tells the byte order */
-    uint64_t layout; /* hash of kind and spans */
-    uint64_t steps;
-    uint64_t skipped;
-} state_header;
+#include "optim/handover.h"
+#include "optim/state.h"
 
 enum { SIGN_STRETCH = 2048 };
-
-static const uint64_t state_magic = 0x0031304450545347u; /* "GSTPD01" */
-
-struct sg_optim {
-    sg_allocator allocator;
-    sg_params *params;
-    sg_pool *pool;
-    sg_optim_config config;
-    sg_schedule_term *schedule;
-    const sgi_optim_kernels *kernels;
-    const sgi_scale_kernels *scale_kernels;
-    double *rate_factors; /* one for each span */
-    double *unit_norms;   /* |g|^2 of each unit, for clipping without a scaler */
-    size_t *buffers;      /* offset in the state of each span's first buffer */
-    unsigned char *state;
-    size_t state_size;
-};
 
 /* What a unit needs to know of the step. */
 typedef struct step_pass {
@@ -99,92 +69,6 @@ static bool config_valid(const sg_optim_config *c)
            (!c->nesterov || (c->momentum > 0 && c->dampening == 0));
 }
 
-/* ---- The state ---------------------------------------------------------------------------- */
-
-static state_header *header(const sg_optim *optim)
-{
-    return (state_header *)(void *)optim->state;
-}
-
-static uint64_t *span_steps(const sg_optim *optim)
-{
-    return (uint64_t *)(void *)(optim->state + sizeof(state_header));
-}
-
-static size_t buffers_per_span(const sg_optim_config *config)
-{
-    if (config->kind == SG_OPTIM_SGD)
-        return config->momentum > 0 ? 1 : 0;
-    return 2;
-}
-
-static size_t round_up(size_t bytes)
-{
-    return (bytes + SG_ALIGNMENT - 1) / SG_ALIGNMENT * SG_ALIGNMENT;
-}
-
-static size_t buffer_bytes(const sg_span *span)
-{
-    return round_up(span->count * sgi_type_size(span->type));
-}
-
-/* FNV-1a. */
-static uint64_t hash(uint64_t h, const void *data, size_t size)
-{
-    const unsigned char *bytes = data;
-    for (size_t i = 0; i < size; i++)
-        h = (h ^ bytes[i]) * 1099511628211u;
-    return h;
-}
-
-static uint64_t layout_hash(const sg_optim *optim)
-{
-    uint64_t kind = (uint64_t)optim->config.kind * 4 + buffers_per_span(&optim->config);
-    uint64_t h = hash(14695981039346656037u, &kind, sizeof kind);
-    for (size_t i = 0; i < optim->params->count; i++) {
-        const sg_span *span = &optim->params->spans[i];
-        uint64_t shape[2] = {(uint64_t)span->type, (uint64_t)span->count};
-        h = hash(h, span->name, strlen(span->name) + 1);
-        h = hash(h, shape, sizeof shape);
-    }
-    return h;
-}
-
-/* Lays the buffers out; returns the size of the state, or 0 if it does not fit in memory. */
-static size_t lay_out(const sg_params *params, size_t per_span, size_t *buffers)
-{
-    size_t size = round_up(sizeof(state_header) + params->count * sizeof(uint64_t));
-    for (size_t i = 0; i < params->count; i++) {
-        size_t bytes = buffer_bytes(&params->spans[i]);
-        if (bytes > (SIZE_MAX - SG_ALIGNMENT - size) / 2)
-            return 0;
-        buffers[i] = size;
-        size += per_span * bytes;
-    }
-    return size;
-}
-
-const void *sg_optim_state(const sg_optim *optim, size_t *size)
-{
-    *size = optim->state_size;
-    return optim->state;
-}
-
-sg_status sg_optim_restore(sg_optim *optim, const void *state, size_t size)
-{
-    if (!optim || !state)
-        return SG_ERROR_ARGUMENT;
-    state_header saved;
-    if (size != optim->state_size)
-        return SG_ERROR_STATE;
-    memcpy(&saved, state, sizeof saved);
-    if (saved.magic != state_magic || saved.layout != header(optim)->layout ||
-        saved.skipped > saved.steps)
-        return SG_ERROR_STATE;
-    memcpy(optim->state, state, size);
-    return SG_OK;
-}
-
 /* ---- Making ------------------------------------------------------------------------------- */
 
 static sg_status allocate_parts(sg_optim *optim)
@@ -195,22 +79,14 @@ static sg_status allocate_parts(sg_optim *optim)
     optim->schedule = sgi_allocate(a, terms, sizeof *optim->schedule);
     optim->rate_factors = sgi_allocate(a, params->count, sizeof *optim->rate_factors);
     optim->unit_norms = sgi_allocate(a, params->unit_count, sizeof *optim->unit_norms);
-    optim->buffers = sgi_allocate(a, params->count, sizeof *optim->buffers);
-    if (!optim->schedule || !optim->rate_factors || !optim->unit_norms || !optim->buffers)
-        return SG_ERROR_MEMORY;
-    optim->state_size = lay_out(params, buffers_per_span(&optim->config), optim->buffers);
-    if (optim->state_size == 0)
-        return SG_ERROR_MEMORY;
-    optim->state = sgi_allocate(a, optim->state_size, 1);
-    if (!optim->state)
+    if (!optim->schedule || !optim->rate_factors || !optim->unit_norms)
         return SG_ERROR_MEMORY;
     if (terms)
         memcpy(optim->schedule, optim->config.schedule, terms * sizeof *optim->schedule);
     optim->config.schedule = optim->schedule;
     for (size_t i = 0; i < params->count; i++)
         optim->rate_factors[i] = 1;
-    *header(optim) = (state_header){.magic = state_magic, .layout = layout_hash(optim)};
-    return SG_OK;
+    return sgi_state_create(optim);
 }
 
 static bool all_have_values(const sg_params *params)
@@ -259,8 +135,7 @@ void sg_optim_destroy(sg_optim *optim)
     if (!optim)
         return;
     sg_allocator allocator = optim->allocator;
-    sgi_release(&allocator, optim->state);
-    sgi_release(&allocator, optim->buffers);
+    sgi_state_destroy(optim);
     sgi_release(&allocator, optim->unit_norms);
     sgi_release(&allocator, optim->rate_factors);
     sgi_release(&allocator, optim->schedule);
@@ -276,16 +151,15 @@ static void update(const step_pass *pass, size_t index, void *p, const void *g,
     const sg_optim_config *c = &optim->config;
     const sg_span *span = &optim->params->spans[index];
     double rate = pass->rate * optim->rate_factors[index];
-    uint64_t past = span_steps(optim)[index];
-    unsigned char *buffer = optim->state + optim->buffers[index];
-    void *first = sgi_element(buffer, span->type, unit->begin);
+    uint64_t past = sgi_state_span_steps(optim)[index];
+    void *first = sgi_element(sgi_state_buffer(optim, index, 0), span->type, unit->begin);
     if (c->kind == SG_OPTIM_SGD) {
         sgi_sgd_step step = {factor, c->decay,    c->momentum, c->dampening,
                              rate,   c->nesterov, past == 0};
         optim->kernels->sgd[span->type](p, g, c->momentum > 0 ? first : NULL, unit->count, &step);
         return;
     }
-    void *second = sgi_element(buffer + buffer_bytes(span), span->type, unit->begin);
+    void *second = sgi_element(sgi_state_buffer(optim, index, 1), span->type, unit->begin);
     double t = (double)past + 1;
     bool decoupled = c->kind == SG_OPTIM_ADAMW;
     sgi_adam_step step = {
@@ -373,27 +247,24 @@ static double global_norm2(step_pass *pass, const sgi_scaler_view *view)
     return norm2;
 }
 
-/* The factor of PyTorch's clip_grad_norm_. */
-static double clip_factor(double clip_norm, double norm)
+double sgi_clip_factor(const sg_optim_config *config, double norm)
 {
-    double factor = clip_norm / (norm + 1e-6);
-    return factor < 1 ? factor : 1;
+    double factor = config->clip_norm / (norm + 1e-6);
+    return config->clip_norm > 0 && factor < 1 ? factor : 1;
 }
 
-static void take_step(sg_optim *optim, step_pass *pass)
+static void take_step(sg_optim *optim, step_pass *pass, const sg_scaler *scaler,
+                      const sgi_scaler_view *view)
 {
     const sg_params *params = optim->params;
     sg_pool_run(sgi_params_pool(params, optim->pool), params->unit_count, step_unit, pass);
-    for (size_t i = 0; i < params->count; i++)
-        if (params->spans[i].gradient && optim->rate_factors[i] != 0)
-            span_steps(optim)[i]++;
-}
-
-static sg_status check_scaler(const sg_optim *optim, const sgi_scaler_view *view)
-{
-    if (view->params != optim->params)
-        return SG_ERROR_MISMATCH;
-    return view->phase == SG_PHASE_IDLE ? SG_ERROR_ORDER : SG_OK;
+    for (size_t i = 0; i < params->count; i++) {
+        if (!params->spans[i].gradient || optim->rate_factors[i] == 0)
+            continue;
+        sgi_state_span_steps(optim)[i]++;
+        if (scaler)
+            sgi_handover_record(optim, i, scaler, view);
+    }
 }
 
 sg_status sg_optim_step(sg_optim *optim, sg_scaler *scaler, sg_step_info *info)
@@ -403,12 +274,12 @@ sg_status sg_optim_step(sg_optim *optim, sg_scaler *scaler, sg_step_info *info)
     sgi_scaler_view view = {0};
     if (scaler) {
         view = sgi_scaler_look(scaler);
-        sg_status status = check_scaler(optim, &view);
+        sg_status status = sgi_handover_check(optim, &view);
         if (status != SG_OK)
             return status;
     }
     sg_step_info done = {
-        .step = header(optim)->steps, .rate = sg_optim_rate(optim), .clip_factor = 1};
+        .step = sgi_state_head(optim)->steps, .rate = sg_optim_rate(optim), .clip_factor = 1};
     /* Gradients that were scaled in memory are taken as they are. */
     step_pass pass = {optim, scaler && view.phase == SG_PHASE_MEASURED ? scaler : NULL, done.rate,
                       1};
@@ -416,13 +287,16 @@ sg_status sg_optim_step(sg_optim *optim, sg_scaler *scaler, sg_step_info *info)
     if (!done.skipped && optim->config.clip_norm > 0) {
         done.gradient_norm = sqrt(global_norm2(&pass, &view));
         done.skipped = !isfinite(done.gradient_norm);
-        done.clip_factor = pass.clip = clip_factor(optim->config.clip_norm, done.gradient_norm);
+        done.clip_factor = pass.clip = sgi_clip_factor(&optim->config, done.gradient_norm);
     }
-    if (done.skipped)
-        header(optim)->skipped++;
-    else
-        take_step(optim, &pass);
-    header(optim)->steps++;
+    if (done.skipped) {
+        sgi_state_head(optim)->skipped++;
+    } else {
+        done.handed_over = scaler && sgi_handover(optim, scaler, &view);
+        take_step(optim, &pass, scaler, &view);
+    }
+    done.rescaled = sgi_state_head(optim)->rescaled == 1;
+    sgi_state_head(optim)->steps++;
     if (scaler)
         sgi_scaler_consume(scaler);
     if (info)
@@ -434,18 +308,18 @@ sg_status sg_optim_step(sg_optim *optim, sg_scaler *scaler, sg_step_info *info)
 
 uint64_t sg_optim_steps(const sg_optim *optim)
 {
-    return header(optim)->steps;
+    return sgi_state_head(optim)->steps;
 }
 
 uint64_t sg_optim_skipped(const sg_optim *optim)
 {
-    return header(optim)->skipped;
+    return sgi_state_head(optim)->skipped;
 }
 
 double sg_optim_rate(const sg_optim *optim)
 {
-    return optim->config.rate *
-           sg_schedule_factor(optim->schedule, optim->config.schedule_count, header(optim)->steps);
+    return optim->config.rate * sg_schedule_factor(optim->schedule, optim->config.schedule_count,
+                                                   sgi_state_head(optim)->steps);
 }
 
 sg_status sg_optim_set_rate(sg_optim *optim, double rate)

@@ -48,6 +48,7 @@ sg_scale_config sg_scale_defaults(void)
         .eps = 1e-8,
         .from = 0,
         .until = SG_FOREVER,
+        .handover = SG_HANDOVER_CONVERT,
         .sharding = SG_GRADIENTS_REPLICATED,
         .isa = SG_ISA_AUTO,
     };
@@ -64,6 +65,7 @@ static bool config_valid(const sg_scale_config *config)
            in_list((int)config->reference, SG_REFERENCE_CONSTANT) &&
            in_list((int)config->blocks, SG_BLOCKS_ALL) &&
            in_list((int)config->sharding, SG_GRADIENTS_SHARDED) &&
+           in_list((int)config->handover, SG_HANDOVER_RESTART) &&
            (config->reference != SG_REFERENCE_CONSTANT ||
             (isfinite(config->constant) && config->constant > 0)) &&
            isfinite(config->eps) && config->eps >= 0 && config->from <= config->until;
@@ -419,21 +421,6 @@ sg_status sg_scaler_apply(sg_scaler *scaler)
 
 /* ---- Looking ------------------------------------------------------------------------------ */
 
-const char *sg_outcome_name(sg_outcome outcome)
-{
-    switch (outcome) {
-    case SG_STEP_SCALED:
-        return "scaled";
-    case SG_STEP_INACTIVE:
-        return "inactive";
-    case SG_STEP_NO_REFERENCE:
-        return "no reference";
-    case SG_STEP_NOT_FINITE:
-        return "not finite";
-    }
-    return "unknown";
-}
-
 const sg_scale_report *sg_scaler_report(const sg_scaler *scaler)
 {
     return &scaler->report;
@@ -454,10 +441,14 @@ void sg_scaler_set_counters(sg_scaler *scaler, const uint64_t counters[4])
 
 /* ---- For the optimizer -------------------------------------------------------------------- */
 
+static bool replaces_by_signs(const sg_scaler *scaler)
+{
+    return scaler->report.outcome == SG_STEP_SCALED && scaler->config.method == SG_METHOD_SIGN;
+}
+
 bool sgi_scaler_signs(const sg_scaler *scaler, size_t span)
 {
-    return scaler->report.outcome == SG_STEP_SCALED && scaler->config.method == SG_METHOD_SIGN &&
-           scaler->blocks[scaler->block_of_span[span]].touched;
+    return replaces_by_signs(scaler) && scaler->blocks[scaler->block_of_span[span]].touched;
 }
 
 double sgi_scaler_factor(const sg_scaler *scaler, size_t span)
@@ -465,13 +456,35 @@ double sgi_scaler_factor(const sg_scaler *scaler, size_t span)
     return scaler->block_reports[scaler->block_of_span[span]].factor;
 }
 
+/* Signs have the root mean square 1. */
+static double block_gain(const sg_scaler *scaler, size_t block, bool sign)
+{
+    const sg_block_report *r = &scaler->block_reports[block];
+    const sgi_block *b = &scaler->blocks[block];
+    return sign && b->touched && r->norm2 > 0 ? sqrt(b->moments.count / r->norm2) : r->factor;
+}
+
+double sgi_scaler_gain(const sg_scaler *scaler, size_t span)
+{
+    return block_gain(scaler, scaler->block_of_span[span], replaces_by_signs(scaler));
+}
+
+double sgi_scaler_norm2(const sg_scaler *scaler, size_t span)
+{
+    return scaler->block_reports[scaler->block_of_span[span]].norm2;
+}
+
 sgi_scaler_view sgi_scaler_look(const sg_scaler *scaler)
 {
-    sgi_scaler_view view = {scaler->params, scaler->phase, scaler->report.outcome, false, 0};
-    view.sign = view.outcome == SG_STEP_SCALED && scaler->config.method == SG_METHOD_SIGN;
-    for (size_t b = 0; b < scaler->block_count && !view.sign; b++) {
-        const sg_block_report *r = &scaler->block_reports[b];
-        view.norm2 += r->factor * r->factor * r->norm2;
+    sgi_scaler_view view = {.params = scaler->params,
+                            .phase = scaler->phase,
+                            .outcome = scaler->report.outcome,
+                            .handover = scaler->config.handover,
+                            .sign = replaces_by_signs(scaler)};
+    for (size_t b = 0; b < scaler->block_count; b++) {
+        double a = block_gain(scaler, b, view.sign), norm2 = scaler->block_reports[b].norm2;
+        view.norm2 += a * a * norm2;
+        view.raw_norm2 += norm2;
     }
     return view;
 }

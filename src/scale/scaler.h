@@ -15,14 +15,23 @@ typedef struct sgi_scaler_view {
     const sg_params *params;
     sgi_scaler_phase phase;
     sg_outcome outcome;
-    bool sign;    /* gradients are to be replaced by their signs */
-    double norm2; /* of the transformed gradient; not known (0) when `sign` */
+    sg_handover handover;
+    bool sign;        /* gradients are to be replaced by their signs */
+    double norm2;     /* of the transformed gradient; when `sign`, as if no element were 0 */
+    double raw_norm2; /* of the gradient */
 } sgi_scaler_view;
 
 sgi_scaler_view sgi_scaler_look(const sg_scaler *scaler);
 
 /* What span `span` is multiplied by; 1 when it is left as it is. */
 double sgi_scaler_factor(const sg_scaler *scaler, size_t span);
+
+/* What span `span` is multiplied by in the root mean square over its block: the factor, or what
+ * signs amount to. */
+double sgi_scaler_gain(const sg_scaler *scaler, size_t span);
+
+/* |g|^2, raw, of the block of span `span`. */
+double sgi_scaler_norm2(const sg_scaler *scaler, size_t span);
 
 /* Whether span `span`'s gradient is to be replaced by its sign. */
 bool sgi_scaler_signs(const sg_scaler *scaler, size_t span);

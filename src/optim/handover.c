@@ -1,0 +1,139 @@
+/* The hand-over between rescaled and raw gradients: see handover.h. */
+#include "optim/handover.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What clipping would multiply the raw gradients of this step by. */
+static double raw_clip(const sg_optim *optim, const sgi_scaler_view *view)
+{
+    return sgi_clip_factor(&optim->config, sqrt(view->raw_norm2));
+}
+
+/* What the gradient of span `span` is multiplied by in this step, against what it would be without
+ * StableGrad: the factor, and with clipping how much more or less the rescaled one is clipped. */
+static double gain(const sg_optim *optim, size_t span, const sg_scaler *scaler,
+                   const sgi_scaler_view *view)
+{
+    double clip = sgi_clip_factor(&optim->config, sqrt(view->norm2));
+    return sgi_scaler_gain(scaler, span) * (clip / raw_clip(optim, view));
+}
+
+static double to_power(double value, int power)
+{
+    return power == 2 ? value * value : value;
+}
+
+void sgi_handover_record(sg_optim *optim, size_t span, const sg_scaler *scaler,
+                         const sgi_scaler_view *view)
+{
+    double a = gain(optim, span, scaler, view);
+    double size = raw_clip(optim, view) * sqrt(sgi_scaler_norm2(scaler, span));
+    for (size_t b = 0; b < optim->buffers_per_span; b++) {
+        const sgi_buffer_kind *kind = &optim->buffer_kinds[b];
+        sgi_unit_record *record = &sgi_state_records(optim, span)[b];
+        double weight = to_power(size, kind->power);
+        record->weight = kind->memory * record->weight + weight;
+        if (record->weight > 0)
+            record->mean += weight / record->weight * (to_power(a, kind->power) - record->mean);
+    }
+}
+
+/* In double and one factor after the other: the square of a factor may leave the range of float. */
+static void multiply(void *values, const sg_span *span, double factor, int power)
+{
+    for (size_t i = 0; i < span->count; i++) {
+        double x = span->type == SG_FLOAT32 ? (double)((float *)values)[i] : ((double *)values)[i];
+        for (int p = 0; p < power; p++)
+            x *= factor;
+        if (span->type == SG_FLOAT32)
+            ((float *)values)[i] = (float)x;
+        else
+            ((double *)values)[i] = x;
+    }
+}
+
+static void forget(sg_optim *optim, size_t span)
+{
+    const sg_span *s = &optim->params->spans[span];
+    for (size_t b = 0; b < optim->buffers_per_span; b++) {
+        memset(sgi_state_buffer(optim, span, b), 0, s->count * sgi_type_size(s->type));
+        sgi_state_records(optim, span)[b] = (sgi_unit_record){0, 0};
+    }
+    sgi_state_span_steps(optim)[span] = 0;
+}
+
+/* What buffer `b` of the span must be multiplied by, to the buffer's power, to be in units where
+ * gradients are multiplied by `a`; 1 when it is, or is empty. */
+static double change(const sg_optim *optim, size_t span, size_t b, double a)
+{
+    const sgi_unit_record *record = &sgi_state_records(optim, span)[b];
+    double unit = optim->buffer_kinds[b].power == 2 ? sqrt(record->mean) : record->mean;
+    return record->weight > 0 ? a / unit : 1;
+}
+
+/* Takes one span to units where gradients are multiplied by `a`. */
+static void convert(sg_optim *optim, size_t span, double a)
+{
+    const sg_span *s = &optim->params->spans[span];
+    for (size_t b = 0; b < optim->buffers_per_span; b++) {
+        int power = optim->buffer_kinds[b].power;
+        double factor = change(optim, span, b, a);
+        if (!isnormal(factor)) { /* factors at the very edge of double */
+            forget(optim, span);
+            return;
+        }
+        if (factor == 1)
+            continue;
+        multiply(sgi_state_buffer(optim, span, b), s, factor, power);
+        sgi_state_records(optim, span)[b].mean = to_power(a, power);
+    }
+}
+
+static void hand_over_span(sg_optim *optim, size_t span, double a, sg_handover how)
+{
+    if (how == SG_HANDOVER_CONVERT)
+        convert(optim, span, a);
+    for (size_t b = 0; b < optim->buffers_per_span && how == SG_HANDOVER_RESTART; b++)
+        if (change(optim, span, b, a) != 1) {
+            forget(optim, span);
+            return;
+        }
+}
+
+bool sgi_handover(sg_optim *optim, const sg_scaler *scaler, const sgi_scaler_view *view)
+{
+    sgi_state_header *head = sgi_state_head(optim);
+    bool rescaled = view->outcome == SG_STEP_SCALED;
+    /* A step without a reference, or not finite, is no end of rescaling. */
+    if (rescaled == (head->rescaled == 1) || (!rescaled && view->outcome != SG_STEP_INACTIVE))
+        return false;
+    for (size_t i = 0; i < optim->params->count; i++)
+        hand_over_span(optim, i, rescaled ? gain(optim, i, scaler, view) : 1, view->handover);
+    head->rescaled = rescaled;
+    return head->steps > head->skipped;
+}
+
+sg_status sgi_handover_check(const sg_optim *optim, const sgi_scaler_view *view)
+{
+    if (view->params != optim->params)
+        return SG_ERROR_MISMATCH;
+    return view->phase == SG_PHASE_IDLE ? SG_ERROR_ORDER : SG_OK;
+}
+
+sg_status sg_optim_handover(sg_optim *optim, const sg_scaler *scaler, bool *handed_over)
+{
+    if (!optim)
+        return SG_ERROR_ARGUMENT;
+    sgi_scaler_view view = {.outcome = SG_STEP_INACTIVE, .handover = SG_HANDOVER_CONVERT};
+    if (scaler) {
+        view = sgi_scaler_look(scaler);
+        sg_status status = sgi_handover_check(optim, &view);
+        if (status != SG_OK)
+            return status;
+    }
+    bool done = sgi_handover(optim, scaler, &view);
+    if (handed_over)
+        *handed_over = done;
+    return SG_OK;
+}

@@ -1,0 +1,132 @@
+/* The optimizer's state as one flat block: see state.h. */
+#include "optim/state.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+static const uint64_t state_magic = 0x0032304450545347u; /* "GSTPD02" */
+
+/* The one place that says which buffers an optimizer has. */
+static size_t list_buffers(const sg_optim_config *config, sgi_buffer_kind *kinds)
+{
+    if (config->kind == SG_OPTIM_SGD) {
+        kinds[0] = (sgi_buffer_kind){1, config->momentum};
+        return config->momentum > 0 ? 1 : 0;
+    }
+    kinds[0] = (sgi_buffer_kind){1, config->beta1};
+    kinds[1] = (sgi_buffer_kind){2, config->beta2};
+    return 2;
+}
+
+static size_t round_up(size_t bytes)
+{
+    return (bytes + SG_ALIGNMENT - 1) / SG_ALIGNMENT * SG_ALIGNMENT;
+}
+
+static size_t buffer_bytes(const sg_span *span)
+{
+    return round_up(span->count * sgi_type_size(span->type));
+}
+
+/* FNV-1a. */
+static uint64_t hash(uint64_t h, const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < size; i++)
+        h = (h ^ bytes[i]) * 1099511628211u;
+    return h;
+}
+
+static uint64_t layout_hash(const sg_optim *optim)
+{
+    uint64_t kind = (uint64_t)optim->config.kind * 4 + optim->buffers_per_span;
+    uint64_t h = hash(14695981039346656037u, &kind, sizeof kind);
+    for (size_t i = 0; i < optim->params->count; i++) {
+        const sg_span *span = &optim->params->spans[i];
+        uint64_t shape[2] = {(uint64_t)span->type, (uint64_t)span->count};
+        h = hash(h, span->name, strlen(span->name) + 1);
+        h = hash(h, shape, sizeof shape);
+    }
+    return h;
+}
+
+/* Lays the buffers out; returns the size of the state, or 0 if it does not fit in memory. */
+static size_t lay_out(const sg_params *params, size_t per_span, size_t *buffers)
+{
+    size_t of_span = sizeof(uint64_t) + per_span * sizeof(sgi_unit_record);
+    size_t size = round_up(sizeof(sgi_state_header) + params->count * of_span);
+    for (size_t i = 0; i < params->count; i++) {
+        size_t bytes = buffer_bytes(&params->spans[i]);
+        if (bytes > (SIZE_MAX - SG_ALIGNMENT - size) / SG_MOST_BUFFERS)
+            return 0;
+        buffers[i] = size;
+        size += per_span * bytes;
+    }
+    return size;
+}
+
+sg_status sgi_state_create(sg_optim *optim)
+{
+    const sg_allocator *a = &optim->allocator;
+    optim->buffers_per_span = list_buffers(&optim->config, optim->buffer_kinds);
+    optim->buffers = sgi_allocate(a, optim->params->count, sizeof *optim->buffers);
+    if (!optim->buffers)
+        return SG_ERROR_MEMORY;
+    optim->state_size = lay_out(optim->params, optim->buffers_per_span, optim->buffers);
+    if (optim->state_size == 0)
+        return SG_ERROR_MEMORY;
+    optim->state = sgi_allocate(a, optim->state_size, 1);
+    if (!optim->state)
+        return SG_ERROR_MEMORY;
+    *sgi_state_head(optim) = (sgi_state_header){.magic = state_magic, .layout = layout_hash(optim)};
+    return SG_OK;
+}
+
+void sgi_state_destroy(sg_optim *optim)
+{
+    sgi_release(&optim->allocator, optim->state);
+    sgi_release(&optim->allocator, optim->buffers);
+}
+
+sgi_state_header *sgi_state_head(const sg_optim *optim)
+{
+    return (sgi_state_header *)(void *)optim->state;
+}
+
+uint64_t *sgi_state_span_steps(const sg_optim *optim)
+{
+    return (uint64_t *)(void *)(optim->state + sizeof(sgi_state_header));
+}
+
+sgi_unit_record *sgi_state_records(const sg_optim *optim, size_t span)
+{
+    void *first = sgi_state_span_steps(optim) + optim->params->count;
+    return (sgi_unit_record *)first + span * optim->buffers_per_span;
+}
+
+void *sgi_state_buffer(const sg_optim *optim, size_t span, size_t index)
+{
+    return optim->state + optim->buffers[span] + index * buffer_bytes(&optim->params->spans[span]);
+}
+
+const void *sg_optim_state(const sg_optim *optim, size_t *size)
+{
+    *size = optim->state_size;
+    return optim->state;
+}
+
+sg_status sg_optim_restore(sg_optim *optim, const void *state, size_t size)
+{
+    if (!optim || !state)
+        return SG_ERROR_ARGUMENT;
+    sgi_state_header saved;
+    if (size != optim->state_size)
+        return SG_ERROR_STATE;
+    memcpy(&saved, state, sizeof saved);
+    if (saved.magic != state_magic || saved.layout != sgi_state_head(optim)->layout ||
+        saved.skipped > saved.steps || saved.rescaled > 1)
+        return SG_ERROR_STATE;
+    memcpy(optim->state, state, size);
+    return SG_OK;
+}
