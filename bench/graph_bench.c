@@ -35,7 +35,7 @@ static void check(sg_status status, const sg_net *graph)
 {
     if (status != SG_OK) {
         fprintf(stderr, "graph_bench: %s %s\n", sg_status_text(status),
-                graph ? sg_net_message(graph) : "");
+                graph ? sg_net_diagnostic(graph)->message : "");
         exit(1);
     }
 }
@@ -169,13 +169,12 @@ static int time_loader(const char *path, int size, int workers)
     sg_dataset *set;
     sg_loader *loader;
     sg_batch batch;
-    char message[256] = "";
+    sg_diagnostic diagnostic = {0};
     bool cifar = strlen(path) > 4 && strcmp(path + strlen(path) - 4, ".bin") == 0;
-    sg_status status =
-        cifar ? sg_dataset_open_cifar(&set, &path, 1, 100, NULL, message, sizeof message)
-              : sg_dataset_open_folder(&set, path, NULL, message, sizeof message);
+    sg_status status = cifar ? sg_dataset_open_cifar(&set, &path, 1, 100, NULL, &diagnostic)
+                             : sg_dataset_open_folder(&set, path, NULL, &diagnostic);
     if (status != SG_OK) {
-        fprintf(stderr, "graph_bench: %s\n", message);
+        fprintf(stderr, "graph_bench: %s: %s\n", diagnostic.file, diagnostic.message);
         return 1;
     }
     config.threads = workers;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/diagnostic.h"
 #include "text/nearest.h"
 
 #define ROW(name, kind, value, help)                                                               \
@@ -46,6 +47,20 @@ void complain(const char *format, ...)
     vfprintf(stderr, format, list);
     fputc('\n', stderr);
     va_end(list);
+}
+
+void tell(const sg_diagnostic *diagnostic)
+{
+    char text[2048];
+    if (diagnostic->line > 0) {
+        sg_diagnostic_format(diagnostic, text, sizeof text);
+        fputs(text, stderr);
+        return;
+    }
+    sgi_diagnostic_line(diagnostic, text, sizeof text);
+    complain("%s", text);
+    if (diagnostic->suggestion[0])
+        fprintf(stderr, "%s\n", diagnostic->suggestion);
 }
 
 const cli_command *find_command(const char *name)

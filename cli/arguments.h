@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "stablegrad/diagnostic.h"
+
 /* Exit codes of the program. */
 enum { EXIT_DONE = 0, EXIT_RUN_FAILED = 1, EXIT_BAD_INPUT = 2, EXIT_INTERRUPTED = 130 };
 
@@ -65,8 +67,11 @@ bool read_arguments(const cli_command *command, int argc, char **argv, cli_argum
 void print_overview(FILE *to);
 void print_help(const cli_command *command, FILE *to);
 
-/* Says "stablegrad: ..." on stderr, and the nearest of `candidates` (may be NULL) on a line below.
- */
+/* Says "stablegrad: ..." on stderr. */
 __attribute__((format(printf, 1, 2))) void complain(const char *format, ...);
+
+/* Says what a diagnostic holds on stderr: with its place and the line of the file when it has them,
+ * and otherwise as a sentence. */
+void tell(const sg_diagnostic *diagnostic);
 
 #endif

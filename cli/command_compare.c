@@ -102,7 +102,7 @@ static int train_variant(comparison *c, size_t v, int64_t k)
 {
     char name[64], folder[SG_PATH_SIZE], seed[64];
     int code;
-    sgi_message message;
+    sg_diagnostic diagnostic = {0};
     const char *sets[MOST_VARIANT_SETS + 1] = {NULL};
     size_t count = c->variants[v]->set_count;
     memcpy(sets, c->variants[v]->sets, count * sizeof *sets);
@@ -114,9 +114,9 @@ static int train_variant(comparison *c, size_t v, int64_t k)
         return code;
     sg_status status = sgi_run_path(folder, c->folder, name);
     if (status == SG_OK)
-        status = sgi_run_create_at(folder, &message);
+        status = sgi_run_create_at(folder, &diagnostic);
     if (status != SG_OK) {
-        complain("%s", message.text);
+        tell(&diagnostic);
         close_work(&w);
         return exit_code_of(status);
     }
@@ -130,7 +130,7 @@ static int train_variant(comparison *c, size_t v, int64_t k)
     return code;
 }
 
-static sg_status write_index(const comparison *c, const char *name, sgi_message *message)
+static sg_status write_index(const comparison *c, const char *name, sg_diagnostic *diagnostic)
 {
     json_t *object = json_object(), *variants = json_array();
     for (size_t v = 0; v < c->variant_count; v++) {
@@ -147,7 +147,7 @@ static sg_status write_index(const comparison *c, const char *name, sgi_message 
     }
     json_object_set_new(object, "name", json_string(name));
     json_object_set_new(object, "variants", variants);
-    return sgi_json_write(c->folder, "compare.json", object, message);
+    return sgi_json_write(c->folder, "compare.json", object, diagnostic);
 }
 
 /* ---- The table ---------------------------------------------------------------------------- */
@@ -253,10 +253,10 @@ static void print_sooner(const sgi_report_summary *summary)
 
 static void print_table(const comparison *c)
 {
-    char message[SG_MESSAGE_SIZE];
+    sg_diagnostic diagnostic = {0};
     sgi_report_summary summary;
-    if (sgi_report_summarise(&summary, c->folder, NULL, message, sizeof message) != SG_OK) {
-        complain("%s", message);
+    if (sgi_report_summarise(&summary, c->folder, NULL, &diagnostic) != SG_OK) {
+        tell(&diagnostic);
         sgi_report_summary_release(&summary);
         return;
     }
@@ -283,7 +283,7 @@ static void print_table(const comparison *c)
 static int prepare(comparison *c, char *name, size_t size)
 {
     int code;
-    sgi_message message;
+    sg_diagnostic diagnostic = {0};
     work w;
     const char *list = c->arguments->variants;
     find_problem(c->arguments->operands[0], c->problem_path);
@@ -298,12 +298,12 @@ static int prepare(comparison *c, char *name, size_t size)
     sg_status status;
     if (c->arguments->out) {
         snprintf(c->folder, sizeof c->folder, "%s", c->arguments->out);
-        status = sgi_run_create_at(c->folder, &message);
+        status = sgi_run_create_at(c->folder, &diagnostic);
     } else {
-        status = sgi_run_create(c->folder, "runs", name, &message);
+        status = sgi_run_create(c->folder, "runs", name, &diagnostic);
     }
     if (status != SG_OK)
-        complain("%s", message.text);
+        tell(&diagnostic);
     return exit_code_of(status);
 }
 
@@ -311,7 +311,7 @@ static int compare(comparison *c)
 {
     char name[256];
     int code = prepare(c, name, sizeof name), worst = EXIT_DONE;
-    sgi_message message;
+    sg_diagnostic diagnostic = {0};
     /* A variant that fails numerically is a result; only an interruption ends the comparison. */
     if (code != EXIT_DONE)
         return code;
@@ -322,8 +322,8 @@ static int compare(comparison *c)
             if (code == EXIT_INTERRUPTED || code == EXIT_BAD_INPUT)
                 return code;
         }
-    if (write_index(c, name, &message) != SG_OK) {
-        complain("%s", message.text);
+    if (write_index(c, name, &diagnostic) != SG_OK) {
+        tell(&diagnostic);
         return EXIT_RUN_FAILED;
     }
     bool reported = write_report(c->folder);

@@ -13,14 +13,6 @@ static int not_hidden(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* A file that cannot be read, or not by this build, is not listed. */
-static bool open_shipped(work *w, const char *path)
-{
-    sg_diagnostic diagnostic;
-    *w = (work){is_image_task(path) ? image_work : &problem_work, NULL};
-    return w->kind && w->kind->open(&w->file, path, NULL, 0, &diagnostic) == SG_OK;
-}
-
 /* One line for a problem: its name and title, or that it cannot be read. */
 static void tell_problem(const char *folder, const char *file, bool json)
 {
@@ -30,7 +22,8 @@ static void tell_problem(const char *folder, const char *file, bool json)
     if (!dot || strcmp(dot, ".yaml") != 0 || sgi_run_path(path, folder, file) != SG_OK)
         return;
     snprintf(name, sizeof name, "%.*s", (int)(dot - file), file);
-    if (!open_shipped(&w, path))
+    sg_diagnostic diagnostic;
+    if (load_work(&w, path, NULL, 0, &diagnostic) != SG_OK) /* or not by this build */
         return;
     const char *title = w.kind->title(w.file) ? w.kind->title(w.file) : "";
     if (json) {

@@ -85,9 +85,9 @@ int run_new(const cli_arguments *arguments)
         complain("%s exists already; --force overwrites it", path);
         return EXIT_BAD_INPUT;
     }
-    char message[512];
-    if (sgi_file_write(path, start, strlen(start), NULL, message, sizeof message) != SG_OK) {
-        complain("%s", message);
+    sg_diagnostic diagnostic = {0};
+    if (sgi_file_write(path, start, strlen(start), NULL, &diagnostic) != SG_OK) {
+        tell(&diagnostic);
         return EXIT_RUN_FAILED;
     }
     if (!arguments->quiet)

@@ -26,14 +26,14 @@ static bool find_run(const cli_arguments *arguments, char folder[SG_PATH_SIZE])
     }
     char path[SG_PATH_SIZE];
     int code;
-    sgi_message message;
+    sg_diagnostic diagnostic = {0};
     find_problem(operand, path);
     work w;
     if (!open_work(&w, arguments, path, NULL, 0, &code))
         return false;
-    sg_status status = sgi_run_newest(folder, "runs", w.kind->name(w.file), &message);
+    sg_status status = sgi_run_newest(folder, "runs", w.kind->name(w.file), &diagnostic);
     if (status != SG_OK)
-        complain("%s", message.text);
+        tell(&diagnostic);
     close_work(&w);
     return status == SG_OK;
 }
@@ -81,7 +81,7 @@ static int new_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
 {
     char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
     int code;
-    sgi_message message;
+    sg_diagnostic diagnostic = {0};
     work w;
     find_problem(arguments->operands[0], path);
     if (!open_work(&w, arguments, path, NULL, 0, &code))
@@ -89,12 +89,12 @@ static int new_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
     sg_status status;
     if (arguments->out) {
         snprintf(folder, sizeof folder, "%s", arguments->out);
-        status = sgi_run_create_at(folder, &message);
+        status = sgi_run_create_at(folder, &diagnostic);
     } else {
-        status = sgi_run_create(folder, "runs", w.kind->name(w.file), &message);
+        status = sgi_run_create(folder, "runs", w.kind->name(w.file), &diagnostic);
     }
     if (status != SG_OK) {
-        complain("%s", message.text);
+        tell(&diagnostic);
         close_work(&w);
         return exit_code_of(status);
     }

@@ -15,10 +15,10 @@ void find_problem(const char *name, char path[SG_PATH_SIZE]);
 /* Where the shipped problems are; false if they are nowhere to be found. */
 bool problem_folder(char path[SG_PATH_SIZE]);
 
-/* A pool of --threads; NULL, with a message, if it cannot be made. */
+/* A pool of --threads; NULL, with a diagnostic, if it cannot be made. */
 sg_pool *open_pool(const cli_arguments *arguments);
 
-/* The instruction set of --isa; false, with a message, if it is not one or cannot run here. */
+/* The instruction set of --isa; false, with a diagnostic, if it is not one or cannot run here. */
 bool read_isa(const cli_arguments *arguments, sg_isa *isa);
 
 /* Set once Ctrl-C or a termination signal came; a second one ends the program at once. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/diagnostic.h"
 #include "files/csv.h"
 #include "files/npz.h"
 #include "train/checkpoint.h"
@@ -52,7 +53,7 @@ static int open_network(solution *s, const char *weights)
 {
     sgi_arena storage;
     sg_jet_network_config config;
-    sgi_message message;
+    sg_diagnostic diagnostic = {0};
     sgi_arena_init(&storage, &s->problem->allocator);
     sg_status status = sgi_problem_network(s->problem, &storage, &config);
     if (status == SG_OK)
@@ -62,9 +63,9 @@ static int open_network(solution *s, const char *weights)
         complain("the network cannot be made: %s", sg_status_text(status));
         return EXIT_RUN_FAILED;
     }
-    status = sgi_weights_load(weights, s->network, NULL, &message);
+    status = sgi_weights_load(weights, s->network, NULL, &diagnostic);
     if (status != SG_OK) {
-        complain("%s", message.text);
+        tell(&diagnostic);
         return EXIT_BAD_INPUT;
     }
     return EXIT_DONE;
@@ -122,13 +123,9 @@ static int choose_quantities(solution *s)
                                               s->text_count, &s->quantities, &diagnostic);
     if (status == SG_OK)
         return EXIT_DONE;
-    if (diagnostic.message[0]) {
-        char text[2048];
-        sg_diagnostic_format(&diagnostic, text, sizeof text);
-        fputs(text, stderr);
-    } else {
-        complain("%s", sg_status_text(status));
-    }
+    if (!diagnostic.message[0])
+        (void)sgi_fail(&diagnostic, status, "%s", sg_status_text(status));
+    tell(&diagnostic);
     return exit_code_of(status);
 }
 
@@ -185,13 +182,12 @@ static int wrong_shape(const solution *s, size_t columns)
 
 static int read_points_csv(solution *s)
 {
-    char message[SG_MESSAGE_SIZE];
+    sg_diagnostic diagnostic = {0};
     sgi_csv csv;
-    sg_status status =
-        sgi_csv_read(s->arguments->points, FILE_LIMIT, NULL, &csv, message, sizeof message);
+    sg_status status = sgi_csv_read(s->arguments->points, FILE_LIMIT, NULL, &csv, &diagnostic);
     int code = exit_code_of(status);
     if (status != SG_OK) {
-        complain("%s", message);
+        tell(&diagnostic);
     } else if (csv.columns != (size_t)s->problem->names.coordinate_count) {
         code = wrong_shape(s, csv.columns);
     } else {
@@ -208,13 +204,12 @@ static int read_points_csv(solution *s)
 
 static int read_points_npz(solution *s)
 {
-    char message[SG_MESSAGE_SIZE];
+    sg_diagnostic diagnostic = {0};
     sgi_arrays arrays;
-    sg_status status =
-        sgi_npz_read(s->arguments->points, FILE_LIMIT, NULL, &arrays, message, sizeof message);
+    sg_status status = sgi_npz_read(s->arguments->points, FILE_LIMIT, NULL, &arrays, &diagnostic);
     int code = exit_code_of(status);
     if (status != SG_OK) {
-        complain("%s", message);
+        tell(&diagnostic);
     } else if (arrays.count == 0 || arrays.items[0].rank != 2 ||
                arrays.items[0].shape[1] != (size_t)s->problem->names.coordinate_count) {
         code = wrong_shape(s, arrays.count && arrays.items[0].rank == 2 ? arrays.items[0].shape[1]

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/diagnostic.h"
 #include "files/csv.h"
 #include "files/npz.h"
 #include "files/vti.h"
@@ -27,7 +28,7 @@ static size_t coordinates_of(const solution *s)
 }
 
 /* On a grid: axes, then arrays over them. At points: one column each. */
-static sg_status add_arrays(sgi_npz *npz, const solution *s, char *message, size_t size)
+static sg_status add_arrays(sgi_npz *npz, const solution *s, sg_diagnostic *diagnostic)
 {
     size_t coordinates = coordinates_of(s), rank = s->places.grid ? coordinates : 1;
     const size_t *shape = s->places.grid ? s->grid.sizes : &s->places.count;
@@ -40,38 +41,37 @@ static sg_status add_arrays(sgi_npz *npz, const solution *s, char *message, size
                 stride *= s->grid.sizes[c];
             for (size_t i = 0; i < n; i++)
                 s->columns[k][i] = s->columns[k][i * stride];
-            status = sgi_npz_add(npz, s->names[k], SG_ARRAY_FLOAT64, 1, &n, s->columns[k], message,
-                                 size);
+            status =
+                sgi_npz_add(npz, s->names[k], SG_ARRAY_FLOAT64, 1, &n, s->columns[k], diagnostic);
         } else {
             status = sgi_npz_add(npz, s->names[k], SG_ARRAY_FLOAT64, rank, shape, s->columns[k],
-                                 message, size);
+                                 diagnostic);
         }
     }
     return status;
 }
 
-static sg_status write_npz(const solution *s, const char *path, char *message, size_t size)
+static sg_status write_npz(const solution *s, const char *path, sg_diagnostic *diagnostic)
 {
     sgi_npz *npz;
-    sg_status status = sgi_npz_create(&npz, path, NULL, message, size);
+    sg_status status = sgi_npz_create(&npz, path, NULL, diagnostic);
     if (status != SG_OK)
         return status;
-    status = add_arrays(npz, s, message, size);
+    status = add_arrays(npz, s, diagnostic);
     if (status == SG_OK)
-        return sgi_npz_commit(npz, message, size);
+        return sgi_npz_commit(npz, diagnostic);
     sgi_npz_abandon(npz);
     return status;
 }
 
-static sg_status write_vti(const solution *s, const char *path, char *message, size_t size)
+static sg_status write_vti(const solution *s, const char *path, sg_diagnostic *diagnostic)
 {
     size_t coordinates = coordinates_of(s);
     sgi_vti_grid grid = {.rank = coordinates};
     sgi_vti_field fields[MOST_COLUMNS];
-    if (!s->places.grid) {
-        snprintf(message, size, "%s: image data needs a grid, not points", path);
-        return SG_ERROR_ARGUMENT;
-    }
+    if (!s->places.grid)
+        return sgi_fail_file(diagnostic, SG_ERROR_ARGUMENT, path,
+                             "image data needs a grid, not points");
     for (size_t c = 0; c < coordinates; c++) {
         size_t stride = 1;
         for (size_t d = c + 1; d < coordinates; d++)
@@ -85,23 +85,23 @@ static sg_status write_vti(const solution *s, const char *path, char *message, s
     size_t count = s->column_count - coordinates;
     for (size_t k = 0; k < count; k++)
         fields[k] = (sgi_vti_field){s->names[coordinates + k], s->columns[coordinates + k]};
-    return sgi_vti_write(path, &grid, fields, count, NULL, message, size);
+    return sgi_vti_write(path, &grid, fields, count, NULL, diagnostic);
 }
 
 int write_solution(const solution *s, const char *path)
 {
-    char message[SG_MESSAGE_SIZE] = "";
+    sg_diagnostic diagnostic = {0};
     sg_status status;
     if (!known_ending(path))
         return EXIT_BAD_INPUT;
     if (ends_in(path, ".npz"))
-        status = write_npz(s, path, message, sizeof message);
+        status = write_npz(s, path, &diagnostic);
     else if (ends_in(path, ".vti"))
-        status = write_vti(s, path, message, sizeof message);
+        status = write_vti(s, path, &diagnostic);
     else
         status = sgi_csv_write(path, s->column_count, s->names, (const double *const *)s->columns,
-                               s->places.count, NULL, message, sizeof message);
+                               s->places.count, NULL, &diagnostic);
     if (status != SG_OK)
-        complain("%s", message[0] ? message : sg_status_text(status));
+        tell(&diagnostic);
     return exit_code_of(status);
 }

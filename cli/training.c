@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/diagnostic.h"
 #include "progress.h"
 #include "report/report.h"
 
@@ -91,10 +92,12 @@ static void on_note(void *context, const char *sentence)
 
 bool write_report(const char *folder)
 {
-    char message[SG_MESSAGE_SIZE];
-    if (sgi_report_write(folder, NULL, message, sizeof message) == SG_OK)
+    sg_diagnostic diagnostic = {0};
+    if (sgi_report_write(folder, NULL, &diagnostic) == SG_OK)
         return true;
-    complain("no report: %s", message);
+    char text[1024];
+    sgi_diagnostic_line(&diagnostic, text, sizeof text);
+    complain("no report: %s", text);
     return false;
 }
 
@@ -112,7 +115,7 @@ static int64_t start_of(const training *t)
 }
 
 static int tell_end(const training *t, const narrator *teller, const sgi_train_result *result,
-                    const sgi_message *message)
+                    const sg_diagnostic *diagnostic)
 {
     if (teller->json) {
         static const char *const ends[] = {"complete", "interrupted", "failed"};
@@ -134,7 +137,7 @@ static int tell_end(const training *t, const narrator *teller, const sgi_train_r
         print_json(object);
     }
     if (result->end == SG_TRAIN_FAILED) {
-        fprintf(stderr, "%s\n", message->text);
+        fprintf(stderr, "%s\n", diagnostic->message);
         return EXIT_RUN_FAILED;
     }
     if (result->end == SG_TRAIN_INTERRUPTED) {
@@ -149,15 +152,15 @@ int train_and_tell(const training *t, sgi_train_result *result)
 {
     const work *w = t->work;
     char label[64];
-    sgi_message message = {""};
+    sg_diagnostic diagnostic = {0};
     sgi_train_result own;
     sgi_subject *subject;
     narrator teller = {.json = t->arguments->json};
     result = result ? result : &own;
     w->kind->method(w->file, label, sizeof label);
-    sg_status status = w->kind->subject(&subject, w->file, t->pool, t->isa, &message);
+    sg_status status = w->kind->subject(&subject, w->file, t->pool, t->isa, &diagnostic);
     if (status != SG_OK) {
-        complain("%s", message.text);
+        tell(&diagnostic);
         return status == SG_ERROR_IO ? EXIT_BAD_INPUT : exit_code_of(status);
     }
     if (t->heading && !t->arguments->quiet && !t->arguments->json) {
@@ -175,16 +178,14 @@ int train_and_tell(const training *t, sgi_train_result *result)
                                .threads = sg_pool_threads(t->pool),
                                .events = {&teller, on_step, on_evaluation, on_note},
                                .stop = &stop_requested};
-    status = sgi_train(&config, result, &message, NULL);
+    status = sgi_train(&config, result, &diagnostic, NULL);
     sgi_subject_destroy(subject);
     if (status != SG_OK) {
         if (teller.line.drawn)
             fputc('\n', stdout);
-        complain("%s", message.text);
+        tell(&diagnostic);
         return exit_code_of(status);
     }
     progress_end(&teller.line, (int64_t)result->steps, teller.values, teller.value_count);
-    if (result->end != SG_TRAIN_FAILED)
-        w->kind->after(w->file, t->folder);
-    return tell_end(t, &teller, result, &message);
+    return tell_end(t, &teller, result, &diagnostic);
 }

@@ -3,6 +3,7 @@
 #ifndef SG_CLI_WORK_H
 #define SG_CLI_WORK_H
 
+#include "base/diagnostic.h"
 #include "session.h"
 #include "train/train.h"
 
@@ -16,8 +17,9 @@ typedef struct variant {
 } variant;
 
 typedef struct work_kind {
-    /* Reads a file; *file is what the other functions take. A mistake is told by the diagnostic. */
-    sg_status (*open)(void **file, const char *path, const char *const *sets, size_t count,
+    /* Compiles a text; *file is what the other functions take. A mistake is told by the diagnostic.
+     */
+    sg_status (*open)(void **file, const sgi_source *source, const char *const *sets, size_t count,
                       sg_diagnostic *diagnostic);
     void (*close)(void *file);
     const char *(*name)(const void *file);
@@ -31,13 +33,10 @@ typedef struct work_kind {
     void (*method)(const void *file, char *text, size_t size);
 
     sg_status (*subject)(sgi_subject **subject, void *file, sg_pool *pool, sg_isa isa,
-                         sgi_message *message);
+                         sg_diagnostic *diagnostic);
 
     /* What will be trained, once, before the progress line. */
     void (*heading)(const void *file, const sgi_subject *subject);
-
-    /* Files of the run that this room writes; failing is told, not fatal. */
-    void (*after)(const void *file, const char *folder);
 
     void (*result)(const sgi_train_result *result);
 
@@ -59,6 +58,10 @@ typedef struct work {
     const work_kind *kind;
     void *file;
 } work;
+
+/* Reads a file with `count` values set, whatever its kind. */
+sg_status load_work(work *w, const char *path, const char *const *sets, size_t count,
+                    sg_diagnostic *diagnostic);
 
 /* Reads a file with --set, --seed and `more` (count) applied. On a mistake says so on stderr and
  * returns false; *exit_code is then what the program should end with. */

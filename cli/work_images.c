@@ -3,17 +3,19 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/diagnostic.h"
 #include "progress.h"
 #include "train/image_subject.h"
 #include "work.h"
 
 enum { TIMED_STEPS = 3 };
 
-static sg_status open_task(void **file, const char *path, const char *const *sets, size_t count,
-                           sg_diagnostic *diagnostic)
+static sg_status open_task(void **file, const sgi_source *source, const char *const *sets,
+                           size_t count, sg_diagnostic *diagnostic)
 {
     sgi_task *task;
-    sg_status status = sgi_task_load(&task, path, sets, count, NULL, diagnostic);
+    sg_status status = sgi_task_read(&task, source->name, source->text, source->size, sets, count,
+                                     NULL, diagnostic);
     *file = task;
     return status;
 }
@@ -60,9 +62,9 @@ static void describe_method(const void *file, char *text, size_t size)
 }
 
 static sg_status subject(sgi_subject **out, void *file, sg_pool *pool, sg_isa isa,
-                         sgi_message *message)
+                         sg_diagnostic *diagnostic)
 {
-    return sgi_image_subject_create(out, file, pool, isa, NULL, message);
+    return sgi_image_subject_create(out, file, pool, isa, NULL, diagnostic);
 }
 
 static void heading(const void *file, const sgi_subject *trained)
@@ -82,12 +84,6 @@ static void heading(const void *file, const sgi_subject *trained)
            " an epoch\n",
            train, test, data.classes, settings->data.size, all, settings->batch,
            sgi_image_trainer_per_epoch(trainer));
-}
-
-static void no_files(const void *file, const char *folder)
-{
-    (void)file;
-    (void)folder;
 }
 
 static void print_result(const sgi_train_result *result)
@@ -110,14 +106,14 @@ typedef struct trial {
     double smallest;      /* and the smallest */
 } trial;
 
-static sg_status try_steps(sgi_image_trainer *trainer, trial *t, sgi_message *message)
+static sg_status try_steps(sgi_image_trainer *trainer, trial *t, sg_diagnostic *diagnostic)
 {
     const sg_net *net = sgi_image_trainer_network(trainer);
     *t = (trial){.seconds = INFINITY, .smallest = INFINITY};
     for (int i = 0; i <= TIMED_STEPS; i++) {
         sgi_image_step step;
         double began = seconds_now();
-        sg_status status = sgi_image_trainer_step(trainer, i ? INFINITY : 0, &step, message);
+        sg_status status = sgi_image_trainer_step(trainer, i ? INFINITY : 0, &step, diagnostic);
         if (status != SG_OK)
             return status;
         if (i > 0) {
@@ -176,21 +172,21 @@ static void print_json_trial(const sgi_subject *trained, const trial *t)
 
 static int check(void *file, const cli_arguments *arguments)
 {
-    sgi_message message = {""};
+    sg_diagnostic diagnostic = {0};
     sgi_subject *trained = NULL;
     trial t;
     sg_pool *pool = open_pool(arguments);
     if (!pool)
         return EXIT_RUN_FAILED;
-    sg_status status = subject(&trained, file, pool, SG_ISA_AUTO, &message);
+    sg_status status = subject(&trained, file, pool, SG_ISA_AUTO, &diagnostic);
     if (status == SG_OK) {
         if (!arguments->json)
             heading(file, trained);
         fflush(stdout);
-        status = try_steps(sgi_image_subject_trainer(trained), &t, &message);
+        status = try_steps(sgi_image_subject_trainer(trained), &t, &diagnostic);
     }
     if (status != SG_OK)
-        complain("%s", message.text);
+        tell(&diagnostic);
     else if (arguments->json)
         print_json_trial(trained, &t);
     else
@@ -222,25 +218,26 @@ static void print_score(const sgi_image_score *score, bool json)
 
 static int eval(void *file, const char *weights, const cli_arguments *arguments)
 {
-    sgi_message message = {""};
+    sg_diagnostic diagnostic = {0};
     sgi_image_trainer *trainer = NULL;
     sgi_image_score score;
     sg_pool *pool = open_pool(arguments);
     if (!pool)
         return EXIT_RUN_FAILED;
-    sg_status status = sgi_image_trainer_create(&trainer, file, pool, SG_ISA_AUTO, NULL, &message);
+    sg_status status =
+        sgi_image_trainer_create(&trainer, file, pool, SG_ISA_AUTO, NULL, &diagnostic);
     if (status == SG_OK) {
         sg_net *net = sgi_image_trainer_network(trainer);
         status = sg_net_load(net, weights, false);
         if (status != SG_OK)
-            sgi_message_set(&message, "%s: %s", weights, sg_net_message(net));
+            diagnostic = *sg_net_diagnostic(net);
     }
     if (status == SG_OK)
-        status = sgi_image_trainer_evaluate(trainer, &score, &message);
+        status = sgi_image_trainer_evaluate(trainer, &score, &diagnostic);
     if (status == SG_OK)
         print_score(&score, arguments->json);
     else
-        complain("%s", message.text);
+        tell(&diagnostic);
     sgi_image_trainer_destroy(trainer);
     sg_pool_destroy(pool);
     return status == SG_ERROR_IO ? EXIT_BAD_INPUT : exit_code_of(status);
@@ -267,7 +264,6 @@ static const work_kind kind = {
     .method = describe_method,
     .subject = subject,
     .heading = heading,
-    .after = no_files,
     .result = print_result,
     .check = check,
     .eval = eval,

@@ -2,19 +2,16 @@
 #include <math.h>
 #include <string.h>
 
-#include "files/npz.h"
-#include "files/vti.h"
 #include "problem_check.h"
 #include "train/pinn_subject.h"
 #include "work.h"
 
-enum { MOST_ARRAYS = 256, FILE_LIMIT = 1 << 30 };
-
-static sg_status open_problem_file(void **file, const char *path, const char *const *sets,
+static sg_status open_problem_file(void **file, const sgi_source *source, const char *const *sets,
                                    size_t count, sg_diagnostic *diagnostic)
 {
     sgi_problem *problem;
-    sg_status status = sgi_problem_load(&problem, path, sets, count, NULL, diagnostic);
+    sg_status status = sgi_problem_read(&problem, source->name, source->text, source->size, sets,
+                                        count, NULL, diagnostic);
     *file = problem;
     return status;
 }
@@ -85,44 +82,9 @@ static void heading(const void *file, const sgi_subject *subject)
 }
 
 static sg_status subject(sgi_subject **out, void *file, sg_pool *pool, sg_isa isa,
-                         sgi_message *message)
+                         sg_diagnostic *diagnostic)
 {
-    return sgi_pinn_subject_create(out, file, pool, isa, NULL, message);
-}
-
-/* The arrays of field.npz as an image: axes by the coordinates' names, then everything else. */
-static sg_status write_image(const char *path, const sgi_problem *problem, const sgi_arrays *arrays,
-                             char *message, size_t size)
-{
-    sgi_vti_grid grid = {.rank = (size_t)problem->names.coordinate_count};
-    sgi_vti_field fields[MOST_ARRAYS];
-    size_t count = 0, axes = 0;
-    for (size_t i = 0; i < arrays->count; i++) {
-        const sgi_array *array = &arrays->items[i];
-        if (axes < grid.rank) { /* the axes come first */
-            grid.names[axes] = problem->names.coordinates[axes];
-            grid.axes[axes] = array->values;
-            grid.shape[axes++] = array->count;
-        } else if (count < MOST_ARRAYS) {
-            fields[count++] = (sgi_vti_field){array->name, array->values};
-        }
-    }
-    return sgi_vti_write(path, &grid, fields, count, NULL, message, size);
-}
-
-static void write_field_files(const void *file, const char *folder)
-{
-    char npz[SG_PATH_SIZE], vti[SG_PATH_SIZE], message[SG_MESSAGE_SIZE];
-    sgi_arrays arrays;
-    if (sgi_run_path(npz, folder, "field.npz") != SG_OK ||
-        sgi_run_path(vti, folder, "field.vti") != SG_OK)
-        return;
-    sg_status status = sgi_npz_read(npz, FILE_LIMIT, NULL, &arrays, message, sizeof message);
-    if (status == SG_OK)
-        status = write_image(vti, own(file), &arrays, message, sizeof message);
-    sgi_arrays_release(&arrays);
-    if (status != SG_OK)
-        complain("%s", message);
+    return sgi_pinn_subject_create(out, file, pool, isa, NULL, diagnostic);
 }
 
 static void print_result(const sgi_train_result *result)
@@ -163,7 +125,6 @@ const work_kind problem_work = {
     .method = describe_method,
     .subject = subject,
     .heading = heading,
-    .after = write_field_files,
     .result = print_result,
     .check = check,
     .variants = variants,

@@ -37,11 +37,10 @@ static void check(sg_status status)
 static images open_images(const char *path, int classes, bool training)
 {
     images data;
-    char message[256] = "";
-    sg_status status =
-        sg_dataset_open_cifar(&data.set, &path, 1, classes, NULL, message, sizeof message);
+    sg_diagnostic diagnostic = {0};
+    sg_status status = sg_dataset_open_cifar(&data.set, &path, 1, classes, NULL, &diagnostic);
     if (status != SG_OK)
-        fprintf(stderr, "%s\n", message);
+        fprintf(stderr, "%s: %s\n", diagnostic.file, diagnostic.message);
     check(status);
     sg_loader_config config = sg_loader_defaults();
     config.batch = BATCH;
@@ -123,7 +122,7 @@ static sg_net *build(int classes)
     x = sg_net_linear(net, x, "classifier", classes, true);
     sg_status status = sg_net_compile(net, x);
     if (status != SG_OK)
-        fprintf(stderr, "%s\n", sg_net_message(net));
+        fprintf(stderr, "%s\n", sg_net_diagnostic(net)->message);
     check(status);
     check(sg_net_init(net, &(sg_init_config){.kind = SG_INIT_FAN_IN, .seed = 1}));
     return net;

@@ -30,11 +30,11 @@ static void check_decoding(const uint8_t *data, size_t size)
 {
     sg_allocator heap = sgi_allocator_or_heap(NULL);
     sgi_decoded decoded;
-    char message[200] = "";
-    sg_status status = sgi_decode(data, size, &heap, &decoded, message, sizeof message);
+    sg_diagnostic diagnostic = {0};
+    sg_status status = sgi_decode(data, size, &heap, &decoded, &diagnostic);
     if (status == SG_OK)
         check_view(&decoded.pixels);
-    else if (decoded.owned || !message[0])
+    else if (decoded.owned || !diagnostic.message[0])
         abort();
     sgi_release(&heap, decoded.owned);
 }

@@ -9,9 +9,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     sgi_arrays arrays;
-    char message[128];
+    sg_diagnostic diagnostic = {0};
     double sum = 0;
-    if (sgi_npz_parse(data, size, "f", 1 << 20, NULL, &arrays, message, sizeof message) == SG_OK)
+    if (sgi_npz_parse(data, size, "f", 1 << 20, NULL, &arrays, &diagnostic) == SG_OK)
         for (size_t a = 0; a < arrays.count; a++) {
             const sgi_array *array = &arrays.items[a];
             size_t count = 1;

@@ -23,9 +23,9 @@ static void every_bit_comes_back(void **state)
     const double *values[] = {a, b};
     char *folder = folder_temporary(), path[4096];
     (void)snprintf(path, sizeof path, "%s/t.csv", folder);
-    assert_ok(sgi_csv_write(path, 2, names, values, 1000, NULL, NULL, 0));
+    assert_ok(sgi_csv_write(path, 2, names, values, 1000, NULL, NULL));
     sgi_csv csv;
-    assert_ok(sgi_csv_read(path, 1 << 20, NULL, &csv, NULL, 0));
+    assert_ok(sgi_csv_read(path, 1 << 20, NULL, &csv, NULL));
     assert_int_equal(csv.columns, 2);
     assert_int_equal(csv.rows, 1000);
     assert_string_equal(csv.names[1], names[1]);
@@ -49,9 +49,8 @@ static void separators_are_found(void **state)
     };
     for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++) {
         sgi_csv csv;
-        char message[256] = "";
-        assert_ok(sgi_csv_parse(texts[t], strlen(texts[t]), "t.csv", NULL, &csv, message,
-                                sizeof message));
+        sg_diagnostic diagnostic = {0};
+        assert_ok(sgi_csv_parse(texts[t], strlen(texts[t]), "t.csv", NULL, &csv, &diagnostic));
         assert_int_equal(csv.rows, 2);
         assert_int_equal(csv.columns, 2);
         for (int i = 0; i < 4; i++)
@@ -81,17 +80,17 @@ static void mistakes_have_their_line(void **state)
     };
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         sgi_csv csv;
-        char message[256] = "";
-        assert_status(sgi_csv_parse(cases[c].text, strlen(cases[c].text), "t.csv", NULL, &csv,
-                                    message, sizeof message),
-                      SG_ERROR_FORMAT);
-        assert_string_equal(message, cases[c].message);
+        sg_diagnostic diagnostic = {0};
+        assert_status(
+            sgi_csv_parse(cases[c].text, strlen(cases[c].text), "t.csv", NULL, &csv, &diagnostic),
+            SG_ERROR_FORMAT);
+        assert_string_equal(said(&diagnostic), cases[c].message);
     }
     sgi_csv csv;
-    assert_status(sgi_csv_parse("1,\0002\n", 5, "t.csv", NULL, &csv, NULL, 0), SG_ERROR_FORMAT);
+    assert_status(sgi_csv_parse("1,\0002\n", 5, "t.csv", NULL, &csv, NULL), SG_ERROR_FORMAT);
     char wide[300];
     memset(wide, '1', sizeof wide);
-    assert_status(sgi_csv_parse(wide, sizeof wide, "t.csv", NULL, &csv, NULL, 0), SG_ERROR_FORMAT);
+    assert_status(sgi_csv_parse(wide, sizeof wide, "t.csv", NULL, &csv, NULL), SG_ERROR_FORMAT);
 }
 
 /* A wide first line and many short ones do not take their product in memory. */
@@ -105,7 +104,7 @@ static void memory_is_bounded_by_the_text(void **state)
     text[2 * WIDE - 1] = '\n';
     memset(text + 2 * WIDE, '\n', WIDE);
     sgi_csv csv;
-    assert_ok(sgi_csv_parse(text, 3 * WIDE, "t.csv", NULL, &csv, NULL, 0));
+    assert_ok(sgi_csv_parse(text, 3 * WIDE, "t.csv", NULL, &csv, NULL));
     assert_int_equal(csv.columns, WIDE);
     assert_int_equal(csv.rows, 1);
     sgi_csv_release(&csv);
@@ -139,16 +138,15 @@ static void allocations_fail_in_turn(void **state)
     failing_allocator counter = {.fail_at = -1};
     sg_allocator allocator = failing(&counter);
     sgi_csv csv;
-    assert_ok(sgi_csv_parse(text, sizeof text - 1, "t.csv", &allocator, &csv, NULL, 0));
+    assert_ok(sgi_csv_parse(text, sizeof text - 1, "t.csv", &allocator, &csv, NULL));
     sgi_csv_release(&csv);
     long all = counter.made;
     for (long n = 0; n < all; n++) {
-        char message[64] = "";
+        sg_diagnostic diagnostic = {0};
         counter = (failing_allocator){.fail_at = n};
-        assert_status(sgi_csv_parse(text, sizeof text - 1, "t.csv", &allocator, &csv, message,
-                                    sizeof message),
+        assert_status(sgi_csv_parse(text, sizeof text - 1, "t.csv", &allocator, &csv, &diagnostic),
                       SG_ERROR_MEMORY);
-        assert_string_equal(message, "t.csv: out of memory");
+        assert_string_equal(said(&diagnostic), "t.csv: out of memory");
         assert_int_equal(counter.live, 0);
     }
 }

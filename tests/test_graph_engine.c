@@ -35,7 +35,7 @@ static sg_net *open_model(const char *name, const sg_net_config *config,
     sg_net *graph;
     assert_ok(sg_net_create(&graph, config, NULL));
     if (sg_net_model(graph, name, options) != SG_OK)
-        fail_msg("%s: %s", name, sg_net_message(graph));
+        fail_msg("%s: %s", name, sg_net_diagnostic(graph)->message);
     return graph;
 }
 
@@ -348,7 +348,7 @@ static void a_state_dict_goes_out_and_in(void **state)
     b = open_started("resnet18", &config, &options);
     double before = spread(b, "conv1.weight");
     assert_status(sg_net_load(b, path, false), SG_ERROR_MISMATCH);
-    assert_non_null(strstr(sg_net_message(b), "fc.weight"));
+    assert_non_null(strstr(sg_net_diagnostic(b)->message, "fc.weight"));
     assert_true(spread(b, "conv1.weight") == before);
     assert_status(sg_net_load(b, "/no/such/file", false), SG_ERROR_IO);
     unlink(path);
@@ -489,7 +489,7 @@ static void mistakes_are_refused_with_a_message(void **state)
         c = sg_net_global_average(graph, c, "mean");
         sg_status status = sg_net_compile(graph, c);
         assert_status(status, i == 7 ? SG_ERROR_DUPLICATE : SG_ERROR_ARGUMENT);
-        assert_true(sg_net_message(graph)[0]);
+        assert_true(sg_net_diagnostic(graph)->message[0]);
         assert_status(sg_net_forward(graph, (float[192]){0}, SG_MODE_TRAIN, 0), SG_ERROR_ORDER);
         sg_net_destroy(graph);
     }

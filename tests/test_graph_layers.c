@@ -16,9 +16,10 @@ static sgi_safetensors *values;
 static int open_values(void **state)
 {
     (void)state;
-    char path[512], message[200];
+    char path[512];
+    sg_diagnostic diagnostic = {0};
     snprintf(path, sizeof path, "%s/data/graph_layers.safetensors", SG_TEST_DATA);
-    return sgi_safetensors_open(&values, path, NULL, message, sizeof message) == SG_OK ? 0 : -1;
+    return sgi_safetensors_open(&values, path, NULL, &diagnostic) == SG_OK ? 0 : -1;
 }
 
 static int close_values(void **state)
@@ -348,7 +349,7 @@ static void run_case(int index, sg_isa isa, bool fuse)
     config.fuse = fuse;
     assert_ok(sg_net_create(&graph, &config, NULL));
     if (sg_net_compile(graph, cases[index].build(graph)) != SG_OK)
-        fail_msg("%s: %s", name, sg_net_message(graph));
+        fail_msg("%s: %s", name, sg_net_diagnostic(graph)->message);
     load(graph, name);
     assert_ok(sg_net_forward(graph, tensor("", "", "images")->data, SG_MODE_TRAIN, 0));
     expect_same(name, "logits", sg_net_logits(graph), tensor(name, ".", "logits"), 0);

@@ -70,7 +70,7 @@ static sg_net *open_graph(const network *n)
     options.dropout = options.drop_path = 0;
     assert_ok(sg_net_create(&graph, &config, NULL));
     if (sg_net_model(graph, n->model, &options) != SG_OK)
-        fail_msg("%s", sg_net_message(graph));
+        fail_msg("%s", sg_net_diagnostic(graph)->message);
     return graph;
 }
 
@@ -111,7 +111,8 @@ static void compare(const network *n, sg_net *graph, const sgi_safetensors *file
 static void agrees(void **state)
 {
     const network *n = *state;
-    char path[64] = "/tmp/sg_graph_XXXXXX", command[1024], message[256];
+    char path[64] = "/tmp/sg_graph_XXXXXX", command[1024];
+    sg_diagnostic diagnostic = {0};
     int made = mkstemp(path);
     assert_true(made >= 0);
     close(made);
@@ -119,10 +120,10 @@ static void agrees(void **state)
              SG_TEST_DATA, n->model, n->norm_name, BATCH, SIZE, CLASSES, path);
     assert_int_equal(system(command), 0);
     sgi_safetensors *file;
-    sg_status status = sgi_safetensors_open(&file, path, NULL, message, sizeof message);
+    sg_status status = sgi_safetensors_open(&file, path, NULL, &diagnostic);
     sg_net *graph = open_graph(n);
     if (sg_net_load(graph, path, false) != SG_OK)
-        fail_msg("%s", sg_net_message(graph));
+        fail_msg("%s", sg_net_diagnostic(graph)->message);
     unlink(path);
     assert_ok(status);
     worst = largest = 0;

@@ -13,7 +13,8 @@
 #include "support/support.h"
 
 static char folder[] = "/tmp/sg_images_XXXXXX";
-static char path[256], message[256];
+static char path[256];
+sg_diagnostic diagnostic = {0};
 
 static const char *in_folder(const char *name)
 {
@@ -81,7 +82,7 @@ static void cifar_files_are_read(void **state)
         snprintf(a, sizeof a, "%s/a.bin", folder);
         snprintf(b, sizeof b, "%s/b.bin", folder);
         const char *const paths[] = {a, b};
-        assert_ok(sg_dataset_open_cifar(&set, paths, 2, classes, NULL, message, sizeof message));
+        assert_ok(sg_dataset_open_cifar(&set, paths, 2, classes, NULL, &diagnostic));
         assert_int_equal(sg_dataset_count(set), 10);
         assert_int_equal(sg_dataset_classes(set), classes);
         assert_int_equal(sg_dataset_label(set, 8), 1);
@@ -89,7 +90,7 @@ static void cifar_files_are_read(void **state)
         assert_null(sg_dataset_class_name(set, 0));
         view.size = 32;
         view.zoom = 1;
-        assert_ok(sg_dataset_read(set, 9, &view, 0, image, message, sizeof message));
+        assert_ok(sg_dataset_read(set, 9, &view, 0, image, &diagnostic));
         for (size_t c = 0; c < 3; c++)
             for (size_t i = 0; i < 1024; i++) {
                 double value = pixel(2, c, i) / 255.0;
@@ -107,23 +108,18 @@ static void bad_cifar_files_are_refused(void **state)
     const char *const missing[] = {"/no/such/file"};
     write_cifar("cut.bin", 5, 100, 1);
     const char *const paths[] = {in_folder("cut.bin")};
-    assert_status(sg_dataset_open_cifar(&set, paths, 1, 100, NULL, message, sizeof message),
-                  SG_ERROR_FORMAT);
-    assert_non_null(strstr(message, "whole number of records"));
+    assert_status(sg_dataset_open_cifar(&set, paths, 1, 100, NULL, &diagnostic), SG_ERROR_FORMAT);
+    assert_non_null(strstr(said(&diagnostic), "whole number of records"));
     write_cifar("cut.bin", 20, 100, 0); /* labels up to 19, and another record size */
-    assert_status(sg_dataset_open_cifar(&set, paths, 1, 10, NULL, message, sizeof message),
-                  SG_ERROR_FORMAT);
+    assert_status(sg_dataset_open_cifar(&set, paths, 1, 10, NULL, &diagnostic), SG_ERROR_FORMAT);
     write_bytes("cut.bin", "", 0);
-    assert_status(sg_dataset_open_cifar(&set, paths, 1, 10, NULL, message, sizeof message),
-                  SG_ERROR_FORMAT);
+    assert_status(sg_dataset_open_cifar(&set, paths, 1, 10, NULL, &diagnostic), SG_ERROR_FORMAT);
     uint8_t record[3073] = {10};
     write_bytes("cut.bin", record, sizeof record);
-    assert_status(sg_dataset_open_cifar(&set, paths, 1, 10, NULL, message, sizeof message),
-                  SG_ERROR_FORMAT);
-    assert_non_null(strstr(message, "label 10"));
-    assert_status(sg_dataset_open_cifar(&set, missing, 1, 10, NULL, message, sizeof message),
-                  SG_ERROR_IO);
-    assert_status(sg_dataset_open_cifar(&set, paths, 1, 11, NULL, NULL, 0), SG_ERROR_ARGUMENT);
+    assert_status(sg_dataset_open_cifar(&set, paths, 1, 10, NULL, &diagnostic), SG_ERROR_FORMAT);
+    assert_non_null(strstr(said(&diagnostic), "label 10"));
+    assert_status(sg_dataset_open_cifar(&set, missing, 1, 10, NULL, &diagnostic), SG_ERROR_IO);
+    assert_status(sg_dataset_open_cifar(&set, paths, 1, 11, NULL, NULL), SG_ERROR_ARGUMENT);
 }
 
 /* ---- Folders ------------------------------------------------------------------------------ */
@@ -198,8 +194,8 @@ static void make_folders(void)
 static sg_dataset *open_set(void)
 {
     sg_dataset *set;
-    if (sg_dataset_open_folder(&set, in_folder("set"), NULL, message, sizeof message) != SG_OK)
-        fail_msg("%s", message);
+    if (sg_dataset_open_folder(&set, in_folder("set"), NULL, &diagnostic) != SG_OK)
+        fail_msg("%s", said(&diagnostic));
     return set;
 }
 
@@ -220,26 +216,24 @@ static void folders_hold_every_kind_of_image(void **state)
     assert_string_equal(sg_dataset_class_name(set, 1), "bees");
     assert_null(sg_dataset_class_name(set, 2));
     for (size_t i = 0; i < 9; i++) {
-        sg_status status = sg_dataset_read(set, i, &view, 0, image, message, sizeof message);
+        sg_status status = sg_dataset_read(set, i, &view, 0, image, &diagnostic);
         assert_int_equal(sg_dataset_label(set, i), i >= 4);
         if (i >= 5) {
             assert_status(status, SG_ERROR_FORMAT);
-            assert_non_null(strstr(message, "/bees/"));
+            assert_non_null(strstr(said(&diagnostic), "/bees/"));
             continue;
         }
         if (status != SG_OK)
-            fail_msg("%s", message);
+            fail_msg("%s", said(&diagnostic));
         /* CMYK 160 in Adobe's inverted sense: 160 * 160 / 255. */
         double expected = i == 4 ? 160.0 * 160 / 255 : 100;
         for (size_t k = 0; k < 1200; k++)
             assert_true(fabs(255 * (double)image[k] - expected) <= 2);
     }
     sg_dataset_close(set);
-    assert_status(sg_dataset_open_folder(&set, "/no/such", NULL, message, sizeof message),
-                  SG_ERROR_IO);
-    assert_status(
-        sg_dataset_open_folder(&set, in_folder("set/ants"), NULL, message, sizeof message),
-        SG_ERROR_FORMAT);
+    assert_status(sg_dataset_open_folder(&set, "/no/such", NULL, &diagnostic), SG_ERROR_IO);
+    assert_status(sg_dataset_open_folder(&set, in_folder("set/ants"), NULL, &diagnostic),
+                  SG_ERROR_FORMAT);
 }
 
 /* ---- Views -------------------------------------------------------------------------------- */
@@ -352,7 +346,7 @@ static void batches_do_not_depend_on_the_workers(void **state)
     sg_dataset *set;
     write_cifar("a.bin", 45, 10, 0);
     const char *const paths[] = {in_folder("a.bin")};
-    assert_ok(sg_dataset_open_cifar(&set, paths, 1, 10, NULL, message, sizeof message));
+    assert_ok(sg_dataset_open_cifar(&set, paths, 1, 10, NULL, &diagnostic));
     double sums[3][3], rest[3];
     for (int i = 0; i < 3; i++) {
         sg_loader_config config = sg_loader_defaults();
@@ -403,8 +397,8 @@ static void damaged_images_are_counted_and_passed_over(void **state)
         (void)read_epoch(loader, 0, 0, &images);
         /* Evaluation leaves four of nine out; training replaces them. */
         assert_int_equal(images, augment ? 9 : 5);
-        assert_true(sg_loader_skipped(loader, message, sizeof message) >= 4);
-        assert_non_null(strstr(message, "/bees/"));
+        assert_true(sg_loader_skipped(loader, &diagnostic) >= 4);
+        assert_non_null(strstr(said(&diagnostic), "/bees/"));
         sg_loader_destroy(loader);
     }
     sg_dataset_close(set);
@@ -419,8 +413,7 @@ static void every_allocation_may_fail(void **state)
         sg_allocator allocator = failing(&counter);
         sg_dataset *set = NULL;
         sg_loader *loader = NULL;
-        sg_status status =
-            sg_dataset_open_folder(&set, in_folder("set"), &allocator, message, sizeof message);
+        sg_status status = sg_dataset_open_folder(&set, in_folder("set"), &allocator, &diagnostic);
         if (status == SG_OK)
             status = sg_loader_create(&loader, set, NULL, &allocator);
         sg_loader_destroy(loader);
@@ -447,11 +440,10 @@ static void every_allocation_of_reading_may_fail(void **state)
             sg_image_view view = plain_view(8);
             float pixels[3 * 64];
             sg_dataset *set;
-            assert_ok(sg_dataset_open_folder(&set, in_folder("set"), &allocator, NULL, 0));
+            assert_ok(sg_dataset_open_folder(&set, in_folder("set"), &allocator, NULL));
             counter.fail_at = counter.made + i;
-            message[0] = 0;
-            sg_status status =
-                sg_dataset_read(set, image, &view, 0, pixels, message, sizeof message);
+            diagnostic = (sg_diagnostic){0};
+            sg_status status = sg_dataset_read(set, image, &view, 0, pixels, &diagnostic);
             counter.fail_at = -1;
             sg_dataset_close(set);
             assert_int_equal(counter.live, 0);
@@ -460,7 +452,7 @@ static void every_allocation_of_reading_may_fail(void **state)
                 break;
             }
             assert_status(status, SG_ERROR_MEMORY);
-            assert_non_null(strstr(message, "memory"));
+            assert_non_null(strstr(said(&diagnostic), "memory"));
         }
     }
 }
@@ -474,7 +466,7 @@ static void real_cifar(void **state)
     sg_dataset *set;
     if (access(paths[0], R_OK) != 0)
         skip();
-    assert_ok(sg_dataset_open_cifar(&set, paths, 1, 100, NULL, message, sizeof message));
+    assert_ok(sg_dataset_open_cifar(&set, paths, 1, 100, NULL, &diagnostic));
     assert_int_equal(sg_dataset_count(set), 5000);
     int each[100] = {0};
     for (size_t i = 0; i < 5000; i++)
@@ -494,7 +486,7 @@ static void real_folders(void **state)
     int images;
     if (access(where, R_OK) != 0)
         skip();
-    assert_ok(sg_dataset_open_folder(&set, where, NULL, message, sizeof message));
+    assert_ok(sg_dataset_open_folder(&set, where, NULL, &diagnostic));
     assert_int_equal(sg_dataset_count(set), 1000);
     assert_int_equal(sg_dataset_classes(set), 20);
     config.view.size = 8;
@@ -502,7 +494,7 @@ static void real_folders(void **state)
     assert_ok(sg_loader_create(&loader, set, &config, NULL));
     (void)read_epoch(loader, 0, 0, &images);
     assert_int_equal(images, 1000);
-    assert_int_equal(sg_loader_skipped(loader, NULL, 0), 0);
+    assert_int_equal(sg_loader_skipped(loader, NULL), 0);
     sg_loader_destroy(loader);
     sg_dataset_close(set);
 }

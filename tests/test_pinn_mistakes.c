@@ -33,7 +33,7 @@ static void test_files_that_cannot_be_read(void **state)
                   SG_ERROR_IO);
     assert_null(problem);
     sg_diagnostic_format(&diagnostic, answer, sizeof answer);
-    assert_string_equal(answer, "/no/such/file.yaml: error: the file cannot be read\n");
+    assert_string_equal(answer, "/no/such/file.yaml: error: No such file or directory\n");
     static char large[SG_YAML_MOST_BYTES + 1];
     memset(large, '#', sizeof large);
     assert_status(

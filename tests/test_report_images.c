@@ -31,9 +31,9 @@ static char *report_of(const char *folder)
 static sgi_report_summary summary_of(const char *folder)
 {
     sgi_report_summary summary;
-    char message[512] = "";
-    sg_status status = sgi_report_summarise(&summary, folder, NULL, message, sizeof message);
-    assert_string_equal(message, "");
+    sg_diagnostic diagnostic = {0};
+    sg_status status = sgi_report_summarise(&summary, folder, NULL, &diagnostic);
+    assert_string_equal(said(&diagnostic), "");
     assert_ok(status);
     assert_true(summary.images);
     return summary;
@@ -405,16 +405,15 @@ static void allocations_fail_in_turn(void **state)
     }
     failing_allocator counter = {.fail_at = -1};
     sg_allocator allocator = failing(&counter);
-    assert_ok(sgi_report_write(sub(folder, "c"), &allocator, NULL, 0));
+    assert_ok(sgi_report_write(sub(folder, "c"), &allocator, NULL));
     assert_int_equal(counter.live, 0);
     long all = counter.made;
     assert_true(all > 200);
     for (long n = 0; n < all; n += n < 100 ? 1 : 1 + n / 50) {
-        char message[512] = "";
+        sg_diagnostic diagnostic = {0};
         counter = (failing_allocator){.fail_at = n};
-        assert_status(sgi_report_write(sub(folder, "c"), &allocator, message, sizeof message),
-                      SG_ERROR_MEMORY);
-        assert_non_null(strstr(message, "out of memory"));
+        assert_status(sgi_report_write(sub(folder, "c"), &allocator, &diagnostic), SG_ERROR_MEMORY);
+        assert_non_null(strstr(said(&diagnostic), "out of memory"));
         assert_int_equal(counter.live, 0);
     }
     folder_remove(folder);

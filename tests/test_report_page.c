@@ -59,7 +59,7 @@ static void the_sentence_and_the_table_agree(void **state)
     char *folder = folder_temporary();
     folder_comparison(sub(folder, "c"), FOLDER_BURGERS, 3);
     sgi_report_summary summary;
-    assert_ok(sgi_report_summarise(&summary, sub(folder, "c"), NULL, NULL, 0));
+    assert_ok(sgi_report_summarise(&summary, sub(folder, "c"), NULL, NULL));
     assert_int_equal(summary.count, 2);
     const sgi_report_variant *base = &summary.variants[0], *v = &summary.variants[1];
     assert_string_equal(v->name, "stablegrad");
@@ -103,7 +103,7 @@ static void first_step_at_or_below(void **state)
                "{\"step\":70,\"validation\":{\"loss\":0.25}}\n"
                "{\"step\":80,\"validation\":{\"loss\":null}}\n");
     sgi_report_summary summary;
-    assert_ok(sgi_report_summarise(&summary, sub(folder, "c"), NULL, NULL, 0));
+    assert_ok(sgi_report_summarise(&summary, sub(folder, "c"), NULL, NULL));
     assert_true(summary.variants[0].reached.mean == 200);
     assert_true(summary.variants[1].reached.mean == 70);
     assert_true(isinf(summary.variants[1].validation.mean));
@@ -187,7 +187,7 @@ static void resumed_steps_replace_the_old(void **state)
         "{\"step\":30,\"validation\":{\"loss\":3}}\n"
         "{\"step\":20,\"validation\":{\"loss\":4}}\n");
     sgi_report_summary summary;
-    assert_ok(sgi_report_summarise(&summary, sub(folder, "r"), NULL, NULL, 0));
+    assert_ok(sgi_report_summarise(&summary, sub(folder, "r"), NULL, NULL));
     assert_true(summary.variants[0].validation.mean == 4);
     assert_true(summary.variants[0].reached.mean == 10);
     sgi_report_summary_release(&summary);
@@ -214,26 +214,27 @@ static void unfinished_comparisons_are_said(void **state)
 static void unusable_folders_are_refused(void **state)
 {
     (void)state;
-    char *folder = folder_temporary(), message[512];
-    assert_status(sgi_report_write(folder, NULL, message, sizeof message), SG_ERROR_IO);
-    assert_non_null(strstr(message, "run.json: No such file"));
+    char *folder = folder_temporary();
+    sg_diagnostic diagnostic = {0};
+    assert_status(sgi_report_write(folder, NULL, &diagnostic), SG_ERROR_IO);
+    assert_non_null(strstr(said(&diagnostic), "run.json: No such file"));
     folder_put(folder, "run.json", "{\"name\": ");
-    assert_status(sgi_report_write(folder, NULL, message, sizeof message), SG_ERROR_FORMAT);
-    assert_non_null(strstr(message, "run.json:1:"));
+    assert_status(sgi_report_write(folder, NULL, &diagnostic), SG_ERROR_FORMAT);
+    assert_non_null(strstr(said(&diagnostic), "run.json:1:"));
     folder_put(folder, "run.json", "[]");
-    assert_status(sgi_report_write(folder, NULL, message, sizeof message), SG_ERROR_FORMAT);
-    assert_non_null(strstr(message, "run.json: not a JSON object"));
+    assert_status(sgi_report_write(folder, NULL, &diagnostic), SG_ERROR_FORMAT);
+    assert_non_null(strstr(said(&diagnostic), "run.json: not a JSON object"));
     static const char *const lists[] = {
         "{}", "{\"variants\":[]}", "{\"variants\":[{\"runs\":[\"../x\"]}]}",
         "{\"variants\":[{\"runs\":[7]}]}", "{\"variants\":[{\"runs\":[\"a/b\"]}]}"};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         folder_put(folder, "compare.json", lists[i]);
-        assert_status(sgi_report_write(folder, NULL, message, sizeof message), SG_ERROR_FORMAT);
-        assert_non_null(strstr(message, "compare.json"));
+        assert_status(sgi_report_write(folder, NULL, &diagnostic), SG_ERROR_FORMAT);
+        assert_non_null(strstr(said(&diagnostic), "compare.json"));
     }
     folder_put(folder, "compare.json", "{\"variants\":[{\"name\":\"a\",\"runs\":[\"a\"]}]}");
-    assert_status(sgi_report_write(folder, NULL, message, sizeof message), SG_ERROR_IO);
-    assert_non_null(strstr(message, "none of the runs"));
+    assert_status(sgi_report_write(folder, NULL, &diagnostic), SG_ERROR_IO);
+    assert_non_null(strstr(said(&diagnostic), "none of the runs"));
     folder_remove(folder);
 }
 
@@ -252,16 +253,15 @@ static void allocations_fail_in_turn(void **state)
     }
     failing_allocator counter = {.fail_at = -1};
     sg_allocator allocator = failing(&counter);
-    assert_ok(sgi_report_write(sub(folder, "c"), &allocator, NULL, 0));
+    assert_ok(sgi_report_write(sub(folder, "c"), &allocator, NULL));
     assert_int_equal(counter.live, 0);
     long all = counter.made;
     assert_true(all > 200);
     for (long n = 0; n < all; n += n < 100 ? 1 : 1 + n / 50) {
-        char message[512] = "";
+        sg_diagnostic diagnostic = {0};
         counter = (failing_allocator){.fail_at = n};
-        assert_status(sgi_report_write(sub(folder, "c"), &allocator, message, sizeof message),
-                      SG_ERROR_MEMORY);
-        assert_non_null(strstr(message, "out of memory"));
+        assert_status(sgi_report_write(sub(folder, "c"), &allocator, &diagnostic), SG_ERROR_MEMORY);
+        assert_non_null(strstr(said(&diagnostic), "out of memory"));
         assert_int_equal(counter.live, 0);
     }
     folder_remove(folder);

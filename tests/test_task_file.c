@@ -358,7 +358,7 @@ static void test_smallest_input(void **state)
         config.threads = 1;
         assert_ok(sg_net_create(&net, &config, NULL));
         if (sg_net_model(net, sg_model_name(m), &options) != SG_OK)
-            fail_msg("%s: %s", sg_model_name(m), sg_net_message(net));
+            fail_msg("%s: %s", sg_model_name(m), sg_net_diagnostic(net)->message);
         sg_net_destroy(net);
     }
     sgi_task_destroy(task);

@@ -33,7 +33,7 @@ static void test_files_that_cannot_be_read(void **state)
                   SG_ERROR_IO);
     assert_null(task);
     sg_diagnostic_format(&diagnostic, answer, sizeof answer);
-    assert_string_equal(answer, "/no/such/file.yaml: error: the file cannot be read\n");
+    assert_string_equal(answer, "/no/such/file.yaml: error: No such file or directory\n");
     assert_status(sgi_task_load(&task, "/", NULL, 0, NULL, &diagnostic), SG_ERROR_IO);
     assert_null(task);
 }

@@ -11,21 +11,21 @@ static void runs_are_numbered(void **state)
 {
     (void)state;
     char root[] = "/tmp/sg_folder_XXXXXX", parent[SG_PATH_SIZE], path[SG_PATH_SIZE], command[64];
-    sgi_message message;
+    sg_diagnostic diagnostic = {0};
     assert_non_null(mkdtemp(root));
     assert_ok(sgi_run_path(parent, root, "deep/runs"));
-    assert_status(sgi_run_newest(path, parent, "heat", &message), SG_ERROR_IO);
-    assert_non_null(strstr(message.text, "no run of 'heat'"));
+    assert_status(sgi_run_newest(path, parent, "heat", &diagnostic), SG_ERROR_IO);
+    assert_non_null(strstr(said(&diagnostic), "no run of 'heat'"));
     for (int i = 1; i <= 3; i++) {
         char expected[SG_PATH_SIZE + 32];
         snprintf(expected, sizeof expected, "%s/heat-%04d", parent, i);
-        assert_ok(sgi_run_create(path, parent, "heat", &message));
+        assert_ok(sgi_run_create(path, parent, "heat", &diagnostic));
         assert_string_equal(path, expected);
     }
-    assert_ok(sgi_run_create(path, parent, "heat-2d", &message)); /* another name's numbers */
-    assert_ok(sgi_run_newest(path, parent, "heat", &message));
+    assert_ok(sgi_run_create(path, parent, "heat-2d", &diagnostic)); /* another name's numbers */
+    assert_ok(sgi_run_newest(path, parent, "heat", &diagnostic));
     assert_non_null(strstr(path, "/heat-0003"));
-    assert_ok(sgi_run_create(path, parent, "heat", &message));
+    assert_ok(sgi_run_create(path, parent, "heat", &diagnostic));
     assert_non_null(strstr(path, "/heat-0004"));
     snprintf(command, sizeof command, "rm -rf %s", root);
     assert_int_equal(system(command), 0);
@@ -35,16 +35,16 @@ static void a_chosen_folder_must_be_empty(void **state)
 {
     (void)state;
     char root[] = "/tmp/sg_folder_XXXXXX", path[SG_PATH_SIZE], file[SG_PATH_SIZE], command[64];
-    sgi_message message;
+    sg_diagnostic diagnostic = {0};
     assert_non_null(mkdtemp(root));
     assert_ok(sgi_run_path(path, root, "a/b"));
-    assert_ok(sgi_run_create_at(path, &message));
-    assert_ok(sgi_run_create_at(path, &message)); /* still empty */
+    assert_ok(sgi_run_create_at(path, &diagnostic));
+    assert_ok(sgi_run_create_at(path, &diagnostic)); /* still empty */
     assert_ok(sgi_run_path(file, path, "something"));
     fclose(fopen(file, "w"));
-    assert_status(sgi_run_create_at(path, &message), SG_ERROR_ARGUMENT);
-    assert_non_null(strstr(message.text, "not empty"));
-    assert_status(sgi_run_create_at(file, &message), SG_ERROR_IO);
+    assert_status(sgi_run_create_at(path, &diagnostic), SG_ERROR_ARGUMENT);
+    assert_non_null(strstr(said(&diagnostic), "not empty"));
+    assert_status(sgi_run_create_at(file, &diagnostic), SG_ERROR_IO);
     snprintf(command, sizeof command, "rm -rf %s", root);
     assert_int_equal(system(command), 0);
 }

@@ -88,22 +88,23 @@ static void on_note(void *context, const char *sentence)
 /* A folder of a run below the temporary one. */
 static void folder_named(char path[SG_PATH_SIZE], const char *name)
 {
-    sgi_message message;
+    sg_diagnostic diagnostic = {0};
     assert_ok(sgi_run_path(path, root, name));
-    assert_ok(sgi_run_create_at(path, &message));
+    assert_ok(sgi_run_create_at(path, &diagnostic));
 }
 
 static sgi_train_result run(const char *folder, const char *const *sets, size_t count, bool resume,
-                            watch *w, sgi_message *message)
+                            watch *w, sg_diagnostic *diagnostic)
 {
     sg_pool *pool;
     sgi_subject *subject;
     sgi_train_result result;
     sgi_task *task = read_task(sets, count);
     assert_ok(sg_pool_create(&pool, 2, NULL));
-    sg_status status = sgi_image_subject_create(&subject, task, pool, SG_ISA_AUTO, NULL, message);
+    sg_status status =
+        sgi_image_subject_create(&subject, task, pool, SG_ISA_AUTO, NULL, diagnostic);
     if (status != SG_OK)
-        fail_msg("%s", message->text);
+        fail_msg("%s", said(diagnostic));
     sgi_train_config config = {.subject = subject,
                                .folder = folder,
                                .resume = resume,
@@ -113,9 +114,9 @@ static sgi_train_result run(const char *folder, const char *const *sets, size_t 
                                .threads = 2,
                                .events = {w, on_step, NULL, on_note},
                                .stop = &w->stop};
-    status = sgi_train(&config, &result, message, NULL);
+    status = sgi_train(&config, &result, diagnostic, NULL);
     if (status != SG_OK)
-        fail_msg("%s", message->text);
+        fail_msg("%s", said(diagnostic));
     sgi_subject_destroy(subject);
     sg_pool_destroy(pool);
     sgi_task_destroy(task);
@@ -155,13 +156,13 @@ static void test_learns(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char folder[SG_PATH_SIZE], name[32], model[64];
-        sgi_message message;
+        sg_diagnostic diagnostic = {0};
         watch w = {0};
         snprintf(name, sizeof name, "learn-%zu", i);
         snprintf(model, sizeof model, "network.model=%s", cases[i][2]);
         const char *sets[] = {cases[i][0], cases[i][1], model};
         folder_named(folder, name);
-        sgi_train_result result = run(folder, sets, 3, false, &w, &message);
+        sgi_train_result result = run(folder, sets, 3, false, &w, &diagnostic);
         assert_int_equal(result.end, SG_TRAIN_COMPLETE);
         assert_int_equal(result.steps, 32);
         assert_int_equal(result.images, 40);
@@ -174,11 +175,11 @@ static void test_learns(void **state)
 static void test_run_folder(void **state)
 {
     char folder[SG_PATH_SIZE];
-    sgi_message message;
+    sg_diagnostic diagnostic = {0};
     watch w = {0};
     (void)state;
     folder_named(folder, "folder");
-    sgi_train_result result = run(folder, NULL, 0, false, &w, &message);
+    sgi_train_result result = run(folder, NULL, 0, false, &w, &diagnostic);
     json_t *record = read_json(folder, "run.json");
     assert_string_equal(json_string_value(json_object_get(record, "task")), "images");
     assert_string_equal(json_string_value(json_object_get(record, "status")), "complete");
@@ -212,16 +213,16 @@ static void test_resumes(void **state)
 {
     static const char *const sets[] = {"network.norm=batch"};
     char whole[SG_PATH_SIZE], parts[SG_PATH_SIZE];
-    sgi_message message;
+    sg_diagnostic diagnostic = {0};
     watch w = {0}, stopped = {.stop_at = 13};
     (void)state;
     folder_named(whole, "whole");
-    run(whole, sets, 1, false, &w, &message);
+    run(whole, sets, 1, false, &w, &diagnostic);
     folder_named(parts, "parts");
-    sgi_train_result result = run(parts, sets, 1, false, &stopped, &message);
+    sgi_train_result result = run(parts, sets, 1, false, &stopped, &diagnostic);
     assert_int_equal(result.end, SG_TRAIN_INTERRUPTED);
     assert_int_equal(result.steps, 13);
-    result = run(parts, sets, 1, true, &w, &message);
+    result = run(parts, sets, 1, true, &w, &diagnostic);
     assert_int_equal(result.first_step, 13);
     assert_int_equal(result.end, SG_TRAIN_COMPLETE);
     assert_same_weights(whole, parts);
@@ -235,13 +236,13 @@ static void test_collapse(void **state)
                                        "network.hidden=[24,24,24,24,24,24,24,24]",
                                        "training.stablegrad.method=none"};
     char folder[SG_PATH_SIZE];
-    sgi_message message;
+    sg_diagnostic diagnostic = {0};
     watch w = {0};
     (void)state;
     folder_named(folder, "collapse");
-    sgi_train_result result = run(folder, sets, 3, false, &w, &message);
+    sgi_train_result result = run(folder, sets, 3, false, &w, &diagnostic);
     assert_int_equal(result.end, SG_TRAIN_FAILED);
-    assert_non_null(strstr(message.text, "collapsed"));
+    assert_non_null(strstr(said(&diagnostic), "collapsed"));
     assert_true(w.notes > 0);
     json_t *record = read_json(folder, "run.json");
     assert_string_equal(json_string_value(json_object_get(record, "status")), "failed");
@@ -295,15 +296,15 @@ static void test_constant(void **state)
 {
     static const char *const sets[] = {"training.steps=2", "training.optimizer.rate=0"};
     sg_pool *pool;
-    sgi_message message;
+    sg_diagnostic diagnostic = {0};
     sgi_image_trainer *trainer;
     sgi_image_score score;
     sgi_task *task = read_task(sets, 2);
     (void)state;
     assert_ok(sg_pool_create(&pool, 1, NULL));
-    assert_ok(sgi_image_trainer_create(&trainer, task, pool, SG_ISA_AUTO, NULL, &message));
+    assert_ok(sgi_image_trainer_create(&trainer, task, pool, SG_ISA_AUTO, NULL, &diagnostic));
     sg_net *net = sgi_image_trainer_network(trainer);
-    assert_ok(sgi_image_trainer_evaluate(trainer, &score, &message));
+    assert_ok(sgi_image_trainer_evaluate(trainer, &score, &diagnostic));
     assert_ok(sg_net_observe(net));
     assert_string_equal(sgi_first_dull_layer(net), "");
     sg_params *params = sg_net_params(net);
@@ -311,7 +312,7 @@ static void test_constant(void **state)
     assert_int_not_equal(weight, SG_NOT_FOUND);
     const sg_span *span = sg_params_at(params, weight);
     memset(span->value, 0, span->count * sizeof(float));
-    assert_ok(sgi_image_trainer_evaluate(trainer, &score, &message));
+    assert_ok(sgi_image_trainer_evaluate(trainer, &score, &diagnostic));
     assert_int_equal(score.only_class, 0);
     if (strncmp(sgi_first_dull_layer(net), "layers.1", 8) != 0)
         fail_msg("from '%s' on", sgi_first_dull_layer(net));
@@ -336,14 +337,14 @@ static void test_refusals(void **state)
     assert_ok(sg_pool_create(&pool, 1, NULL));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         sgi_subject *subject;
-        sgi_message message = {""};
+        sg_diagnostic diagnostic = {0};
         sgi_task *task = read_task(&cases[i].set, 1);
         sg_status status =
-            sgi_image_subject_create(&subject, task, pool, SG_ISA_AUTO, NULL, &message);
+            sgi_image_subject_create(&subject, task, pool, SG_ISA_AUTO, NULL, &diagnostic);
         assert_int_not_equal(status, SG_OK);
         assert_null(subject);
-        if (!strstr(message.text, cases[i].says))
-            fail_msg("'%s' does not say '%s'", message.text, cases[i].says);
+        if (!strstr(said(&diagnostic), cases[i].says))
+            fail_msg("'%s' does not say '%s'", said(&diagnostic), cases[i].says);
         sgi_task_destroy(task);
     }
     sg_pool_destroy(pool);
@@ -354,20 +355,20 @@ static void test_allocations(void **state)
 {
     sg_pool *pool;
     sgi_subject *subject;
-    sgi_message message;
+    sg_diagnostic diagnostic = {0};
     sgi_task *task = read_task(NULL, 0);
     failing_allocator counter = {.fail_at = -1};
     sg_allocator allocator = failing(&counter);
     (void)state;
     assert_ok(sg_pool_create(&pool, 1, NULL));
-    assert_ok(sgi_image_subject_create(&subject, task, pool, SG_ISA_AUTO, &allocator, &message));
+    assert_ok(sgi_image_subject_create(&subject, task, pool, SG_ISA_AUTO, &allocator, &diagnostic));
     sgi_subject_destroy(subject);
     assert_int_equal(counter.live, 0);
     long all = counter.made;
     for (long n = 0; n < all; n++) {
         counter = (failing_allocator){.fail_at = n};
         sg_status status =
-            sgi_image_subject_create(&subject, task, pool, SG_ISA_AUTO, &allocator, &message);
+            sgi_image_subject_create(&subject, task, pool, SG_ISA_AUTO, &allocator, &diagnostic);
         if (status == SG_OK) /* the loader's workers allocate beside us: their number varies */
             sgi_subject_destroy(subject);
         assert_int_equal(counter.live, 0);

@@ -78,9 +78,9 @@ static void assert_same_file(const char *a, const char *b, const char *name)
 
 static void folder_named(char path[SG_PATH_SIZE], const char *name)
 {
-    sgi_message message;
+    sg_diagnostic diagnostic = {0};
     assert_ok(sgi_run_path(path, root, name));
-    assert_ok(sgi_run_create_at(path, &message));
+    assert_ok(sgi_run_create_at(path, &diagnostic));
 }
 
 typedef struct watch {
@@ -111,13 +111,13 @@ static void on_note(void *context, const char *sentence)
 }
 
 static sg_status run(const char *folder, const char *const *sets, size_t count, int threads,
-                     bool resume, watch *w, sgi_train_result *result, sgi_message *message)
+                     bool resume, watch *w, sgi_train_result *result, sg_diagnostic *diagnostic)
 {
     sg_pool *pool;
     sgi_problem *problem = read_problem(sets, count);
     assert_ok(sg_pool_create(&pool, threads, NULL));
     sgi_subject *subject;
-    assert_ok(sgi_pinn_subject_create(&subject, problem, pool, SG_ISA_AUTO, NULL, message));
+    assert_ok(sgi_pinn_subject_create(&subject, problem, pool, SG_ISA_AUTO, NULL, diagnostic));
     sgi_train_config config = {.subject = subject,
                                .folder = folder,
                                .resume = resume,
@@ -127,7 +127,7 @@ static sg_status run(const char *folder, const char *const *sets, size_t count, 
                                .threads = threads,
                                .events = {w, on_step, on_evaluation, on_note},
                                .stop = &w->stop};
-    sg_status status = sgi_train(&config, result, message, NULL);
+    sg_status status = sgi_train(&config, result, diagnostic, NULL);
     sgi_subject_destroy(subject);
     sg_pool_destroy(pool);
     sgi_problem_destroy(problem);
@@ -138,10 +138,10 @@ static void assert_complete(const char *folder, const char *const *sets, size_t 
                             bool resume, sgi_train_result *result)
 {
     watch w = {0};
-    sgi_message message;
-    sg_status status = run(folder, sets, count, threads, resume, &w, result, &message);
+    sg_diagnostic diagnostic = {0};
+    sg_status status = run(folder, sets, count, threads, resume, &w, result, &diagnostic);
     if (status != SG_OK)
-        fail_msg("%s", message.text);
+        fail_msg("%s", said(&diagnostic));
     assert_int_equal(result->end, SG_TRAIN_COMPLETE);
 }
 
@@ -182,12 +182,12 @@ static void a_resumed_run_equals_the_uninterrupted_one(void **state)
     (void)state;
     char whole[SG_PATH_SIZE], part[SG_PATH_SIZE];
     sgi_train_result result;
-    sgi_message message;
+    sg_diagnostic diagnostic = {0};
     folder_named(whole, "whole");
     folder_named(part, "part");
     assert_complete(whole, NULL, 0, 2, false, &result);
     watch w = {.stop_at = 17};
-    assert_ok(run(part, NULL, 0, 2, false, &w, &result, &message));
+    assert_ok(run(part, NULL, 0, 2, false, &w, &result, &diagnostic));
     assert_int_equal(result.end, SG_TRAIN_INTERRUPTED);
     assert_int_equal(result.steps, 17);
     assert_complete(part, NULL, 0, 1, true, &result);
@@ -275,13 +275,13 @@ static void a_loss_that_overflows_ends_with_a_message(void **state)
     const char *const sets[] = {"training.schedule.pieces=[{from: 5, until: 40, factor: 1e6}]",
                                 "network.activation=silu"};
     sgi_train_result result;
-    sgi_message message;
+    sg_diagnostic diagnostic = {0};
     watch w = {0};
     folder_named(folder, "overflow");
-    assert_ok(run(folder, sets, 2, 1, false, &w, &result, &message));
+    assert_ok(run(folder, sets, 2, 1, false, &w, &result, &diagnostic));
     assert_int_equal(result.end, SG_TRAIN_FAILED);
-    assert_non_null(strstr(message.text, "20 steps skipped in a row"));
-    assert_non_null(strstr(message.text, "Last good checkpoint: step "));
+    assert_non_null(strstr(said(&diagnostic), "20 steps skipped in a row"));
+    assert_non_null(strstr(said(&diagnostic), "Last good checkpoint: step "));
     assert_int_equal(w.notes, SG_MOST_SKIPPED);
     assert_non_null(strstr(w.last_note, "the gradient of "));
     assert_non_null(strstr(w.last_note, "loss term '"));
@@ -298,30 +298,30 @@ static void what_cannot_be_resumed_is_refused(void **state)
     (void)state;
     char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
     sgi_train_result result;
-    sgi_message message;
+    sg_diagnostic diagnostic = {0};
     watch w = {0};
     folder_named(folder, "refused");
-    assert_status(run(folder, NULL, 0, 1, true, &w, &result, &message), SG_ERROR_IO);
-    assert_non_null(strstr(message.text, "last.safetensors"));
+    assert_status(run(folder, NULL, 0, 1, true, &w, &result, &diagnostic), SG_ERROR_IO);
+    assert_non_null(strstr(said(&diagnostic), "last.safetensors"));
     const char *const short_run[] = {"training.steps=3"};
     assert_complete(folder, short_run, 1, 1, false, &result);
     const char *const wider[] = {"network.hidden=3x21"};
-    assert_status(run(folder, wider, 1, 1, true, &w, &result, &message), SG_ERROR_STATE);
-    assert_non_null(strstr(message.text, "another optimizer or network"));
+    assert_status(run(folder, wider, 1, 1, true, &w, &result, &diagnostic), SG_ERROR_STATE);
+    assert_non_null(strstr(said(&diagnostic), "another optimizer or network"));
     assert_ok(sgi_run_path(path, folder, "last.safetensors"));
     assert_int_equal(truncate(path, 1000), 0);
-    assert_status(run(folder, NULL, 0, 1, true, &w, &result, &message), SG_ERROR_FORMAT);
+    assert_status(run(folder, NULL, 0, 1, true, &w, &result, &diagnostic), SG_ERROR_FORMAT);
 }
 
 static void a_folder_that_cannot_be_written_is_an_error(void **state)
 {
     (void)state;
     sgi_train_result result;
-    sgi_message message;
+    sg_diagnostic diagnostic = {0};
     watch w = {0};
-    assert_status(run("/nonexistent/folder", NULL, 0, 1, false, &w, &result, &message),
+    assert_status(run("/nonexistent/folder", NULL, 0, 1, false, &w, &result, &diagnostic),
                   SG_ERROR_IO);
-    assert_non_null(strstr(message.text, "/nonexistent/folder"));
+    assert_non_null(strstr(said(&diagnostic), "/nonexistent/folder"));
 }
 
 static void every_allocation_of_a_trainer_in_turn(void **state)
@@ -356,7 +356,7 @@ static void weights_cross_precisions(void **state)
     const char *const short_run[] = {"training.steps=3"};
     const char *const wide[] = {"network.precision=double"};
     sgi_train_result result;
-    sgi_message message;
+    sg_diagnostic diagnostic = {0};
     folder_named(folder, "precision");
     assert_complete(folder, short_run, 1, 1, false, &result);
     assert_ok(sgi_run_path(path, folder, "weights.safetensors"));
@@ -364,8 +364,8 @@ static void weights_cross_precisions(void **state)
     sgi_trainer *a, *b;
     assert_ok(sgi_trainer_create(&a, single, NULL, SG_ISA_AUTO, NULL));
     assert_ok(sgi_trainer_create(&b, twice, NULL, SG_ISA_AUTO, NULL));
-    assert_ok(sgi_weights_load(path, sgi_trainer_network(a), NULL, &message));
-    assert_ok(sgi_weights_load(path, sgi_trainer_network(b), NULL, &message));
+    assert_ok(sgi_weights_load(path, sgi_trainer_network(a), NULL, &diagnostic));
+    assert_ok(sgi_weights_load(path, sgi_trainer_network(b), NULL, &diagnostic));
     const float *x = sg_jet_network_values(sgi_trainer_network(a));
     const double *y = sg_jet_network_values(sgi_trainer_network(b));
     for (size_t i = 0; i < sg_jet_network_parameters(sgi_trainer_network(a)); i++)
@@ -374,7 +374,7 @@ static void weights_cross_precisions(void **state)
     size_t count;
     double loss = sgi_trainer_validate(a, &terms, &count);
     assert_relative(loss, sgi_trainer_validate(b, &terms, &count), 1e-4);
-    assert_status(sgi_weights_load("/nonexistent", sgi_trainer_network(a), NULL, &message),
+    assert_status(sgi_weights_load("/nonexistent", sgi_trainer_network(a), NULL, &diagnostic),
                   SG_ERROR_IO);
     sgi_trainer_destroy(a);
     sgi_trainer_destroy(b);

@@ -20,12 +20,12 @@ extern "C" {
 
 typedef struct sg_diagnostic {
     char file[256];
-    int line, column;     /* 0 when the mistake has no place, as for a file that does not open */
+    int line, column;     /* 0 when they are not known, as for a file that does not open */
     int length;           /* characters to underline, at least 1, within the line */
     char message[400];    /* one sentence, no full stop */
     char suggestion[400]; /* "did you mean 'u_tt'?" or advice; may be empty */
     char source[320];     /* the source line, or the part of it around the mistake */
-    int source_column;    /* where `column` lies in `source` */
+    int source_column;    /* where `column` lies in `source`; 0: no source is shown */
 } sg_diagnostic;
 
 /* Writes the whole as text with a final line break, always terminated, and returns the length that

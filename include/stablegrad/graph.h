@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "stablegrad/cpu.h"
+#include "stablegrad/diagnostic.h"
 #include "stablegrad/memory.h"
 #include "stablegrad/params.h"
 #include "stablegrad/scale.h"
@@ -90,7 +91,7 @@ const sg_net_config *sg_net_configuration(const sg_net *graph);
 
 /* The builders below return the new node, or SG_NO_NODE when an argument is wrong or memory is out;
  * given SG_NO_NODE they return it. So a chain of them needs one check: sg_net_compile returns the
- * first failure, and sg_net_message says where. Names are those of PyTorch modules and are
+ * first failure, and sg_net_diagnostic says where. Names are those of PyTorch modules and are
  * copied; a layer NAME registers its parameters as NAME.weight and NAME.bias. */
 
 /* The images: (batch, channels, height, width). Call it once. */
@@ -145,8 +146,8 @@ sg_net_node sg_net_drop_path(sg_net *graph, sg_net_node x, const char *name, dou
  * zeros until sg_net_init or sg_net_load sets them. */
 SG_CHECKED sg_status sg_net_compile(sg_net *graph, sg_net_node logits);
 
-/* What went wrong, or "". Owned by the graph. */
-const char *sg_net_message(const sg_net *graph);
+/* What went wrong; its message is empty when nothing has. Owned by the graph. */
+const sg_diagnostic *sg_net_diagnostic(const sg_net *graph);
 
 /* ---- Models from tables ------------------------------------------------------------------- */
 

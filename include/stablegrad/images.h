@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stablegrad/diagnostic.h"
 #include "stablegrad/memory.h"
 #include "stablegrad/status.h"
 
@@ -24,18 +25,18 @@ typedef struct sg_dataset sg_dataset;
 
 /* Reads CIFAR-10 or CIFAR-100 binary files (`classes` 10 or 100) whole. A file whose size is not a
  * whole number of records, or with a label out of range, is refused with SG_ERROR_FORMAT.
- * `message` (may be NULL) receives up to `size` bytes of text when the result is not SG_OK. */
+ * `diagnostic` (may be NULL) says what is wrong when the result is not SG_OK. */
 SG_CHECKED sg_status sg_dataset_open_cifar(sg_dataset **set, const char *const *paths,
                                            size_t path_count, int classes,
-                                           const sg_allocator *allocator, char *message,
-                                           size_t size);
+                                           const sg_allocator *allocator,
+                                           sg_diagnostic *diagnostic);
 
 /* Lists FOLDER/CLASS/IMAGE, the layout of ImageNet: files ending in .jpg, .jpeg or .png; classes
  * and images in order of their names. Images are read when they are needed.
  * SG_ERROR_UNSUPPORTED in a build without libjpeg and libpng. */
 SG_CHECKED sg_status sg_dataset_open_folder(sg_dataset **set, const char *folder,
-                                            const sg_allocator *allocator, char *message,
-                                            size_t size);
+                                            const sg_allocator *allocator,
+                                            sg_diagnostic *diagnostic);
 
 /* NULL is allowed. */
 void sg_dataset_close(sg_dataset *set);
@@ -67,7 +68,7 @@ sg_image_view sg_image_view_defaults(void);
  * image, SG_ERROR_IO for a missing one. Memory for the time of the call comes from the data set's
  * allocator: several threads, as a loader's workers, may read at once if that may be called so. */
 SG_CHECKED sg_status sg_dataset_read(const sg_dataset *set, size_t index, const sg_image_view *view,
-                                     uint64_t epoch, float *image, char *message, size_t size);
+                                     uint64_t epoch, float *image, sg_diagnostic *diagnostic);
 
 /* ---- Batches ------------------------------------------------------------------------------ */
 
@@ -110,9 +111,9 @@ typedef struct sg_batch {
  * view augments, replaced by the next one of the data set that can; otherwise it is left out. */
 SG_CHECKED sg_status sg_loader_next(sg_loader *loader, sg_batch *batch);
 
-/* Images that could not be read since the loader was made; `message` (may be NULL) receives the
- * text of the last. */
-uint64_t sg_loader_skipped(sg_loader *loader, char *message, size_t size);
+/* Images that could not be read since the loader was made; `last` (may be NULL) receives why the
+ * last of them could not. */
+uint64_t sg_loader_skipped(sg_loader *loader, sg_diagnostic *last);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 /* Filling a diagnostic: see diagnostic.h. */
 #include "base/diagnostic.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -35,12 +36,23 @@ static void copy_line(sg_diagnostic *d, const char *text, size_t begin, size_t e
     d->source[n] = 0;
 }
 
+void sgi_diagnostic_name(sg_diagnostic *d, const char *path)
+{
+    if (!d || d->file[0])
+        return;
+    size_t length = strlen(path), most = sizeof d->file - 1;
+    if (length > most)
+        snprintf(d->file, sizeof d->file, "...%s", path + length - (most - 3));
+    else
+        memcpy(d->file, path, length + 1);
+}
+
 void sgi_diagnostic_place(sg_diagnostic *d, const sgi_source *source, size_t offset, size_t length)
 {
     if (!d)
         return;
     memset(d, 0, sizeof *d);
-    snprintf(d->file, sizeof d->file, "%s", source->name);
+    sgi_diagnostic_name(d, source->name);
     if (offset > source->size)
         offset = source->size;
     size_t begin = 0, end = offset;
@@ -72,7 +84,7 @@ void sgi_diagnostic_file(sg_diagnostic *d, const char *path)
     if (!d)
         return;
     memset(d, 0, sizeof *d);
-    snprintf(d->file, sizeof d->file, "%s", path);
+    sgi_diagnostic_name(d, path);
 }
 
 void sgi_diagnostic_say(sg_diagnostic *d, const char *format, ...)
@@ -93,4 +105,35 @@ void sgi_diagnostic_suggest(sg_diagnostic *d, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(d->suggestion, sizeof d->suggestion, format, arguments);
     va_end(arguments);
+}
+
+static sg_status fail(sg_diagnostic *d, sg_status status, const char *path, const char *format,
+                      va_list arguments)
+{
+    int error = errno;
+    if (!d)
+        return status;
+    sgi_diagnostic_file(d, path);
+    errno = error;
+    vsnprintf(d->message, sizeof d->message, format, arguments);
+    return status;
+}
+
+sg_status sgi_fail(sg_diagnostic *d, sg_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fail(d, status, "", format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+sg_status sgi_fail_file(sg_diagnostic *d, sg_status status, const char *path, const char *format,
+                        ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fail(d, status, path, format, arguments);
+    va_end(arguments);
+    return status;
 }

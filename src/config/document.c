@@ -1,30 +1,14 @@
 /* Reading a file with its overrides: see document.h. */
 #include "config/document.h"
 
-#include <stdio.h>
 #include <string.h>
+
+#include "files/file.h"
 
 sg_status sgi_document_text(const char *path, const sg_allocator *allocator, char **text,
                             size_t *size, sg_diagnostic *diagnostic)
 {
-    *text = NULL;
-    *size = 0;
-    memset(diagnostic, 0, sizeof *diagnostic);
-    FILE *file = fopen(path, "rb");
-    sg_status status = file ? SG_ERROR_MEMORY : SG_ERROR_IO;
-    if (file)
-        *text = sgi_allocate(allocator, SG_YAML_MOST_BYTES + 2, 1);
-    if (*text) {
-        *size = fread(*text, 1, SG_YAML_MOST_BYTES + 1, file);
-        status = ferror(file) ? SG_ERROR_IO : SG_OK;
-    }
-    if (file && fclose(file) != 0 && status == SG_OK)
-        status = SG_ERROR_IO;
-    if (status == SG_ERROR_IO) {
-        snprintf(diagnostic->file, sizeof diagnostic->file, "%s", path);
-        sgi_diagnostic_say(diagnostic, "the file cannot be read");
-    }
-    return status;
+    return sgi_file_read(path, SG_YAML_MOST_BYTES, allocator, text, size, diagnostic);
 }
 
 static sg_status override(sgi_reader *reader, sgi_yaml *root, sgi_source *source, const char *text)

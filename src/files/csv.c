@@ -3,12 +3,14 @@
  * having a cell that is not a number, whether it is a line of names. */
 #include "files/csv.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/diagnostic.h"
 #include "base/memory.h"
 #include "files/file.h"
 
@@ -57,10 +59,10 @@ static sg_status put_to_file(void *file, const char *text, size_t size)
 
 sg_status sgi_csv_write(const char *path, size_t columns, const char *const *names,
                         const double *const *values, size_t rows, const sg_allocator *allocator,
-                        char *message, size_t message_size)
+                        sg_diagnostic *diagnostic)
 {
     sgi_file *file;
-    sg_status status = sgi_file_create(&file, path, allocator, message, message_size);
+    sg_status status = sgi_file_create(&file, path, allocator, diagnostic);
     if (status != SG_OK)
         return status;
     status = sgi_csv_emit(put_to_file, file, columns, names, values, rows);
@@ -68,7 +70,7 @@ sg_status sgi_csv_write(const char *path, size_t columns, const char *const *nam
         sgi_file_abandon(file);
         return status;
     }
-    return sgi_file_commit(file, message, message_size);
+    return sgi_file_commit(file, diagnostic);
 }
 
 /* --- reading --- */
@@ -78,8 +80,7 @@ typedef struct scanner {
     size_t line;
     char separator; /* ',', ';' or ' ' for any white space */
     const char *path;
-    char *message;
-    size_t message_size;
+    sg_diagnostic *diagnostic;
 } scanner;
 
 static bool is_blank(char c)
@@ -123,8 +124,11 @@ static bool ends_cell(const scanner *s, char c)
 
 static sg_status bad(const scanner *s, const char *what, const char *cell)
 {
-    return sgi_explain(SG_ERROR_FORMAT, s->message, s->message_size, "%s:%zu: %s%s%s%s", s->path,
-                       s->line, what, cell ? " '" : "", cell ? cell : "", cell ? "'" : "");
+    (void)sgi_fail_file(s->diagnostic, SG_ERROR_FORMAT, s->path, "%s%s%s%s", what, cell ? " '" : "",
+                        cell ? cell : "", cell ? "'" : "");
+    if (s->diagnostic)
+        s->diagnostic->line = s->line < INT_MAX ? (int)s->line : INT_MAX;
+    return SG_ERROR_FORMAT;
 }
 
 /* The next cell, trimmed and unquoted, and the separator after it. */
@@ -280,32 +284,31 @@ static sg_status parse(scanner *s, sgi_csv *out)
 }
 
 sg_status sgi_csv_parse(const char *text, size_t size, const char *path,
-                        const sg_allocator *allocator, sgi_csv *out, char *message,
-                        size_t message_size)
+                        const sg_allocator *allocator, sgi_csv *out, sg_diagnostic *diagnostic)
 {
     *out = (sgi_csv){.allocator = sgi_allocator_or_heap(allocator)};
-    scanner s = {text, text + size, 1, ',', path, message, message_size};
+    scanner s = {text, text + size, 1, ',', path, diagnostic};
     if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) /* byte order mark */
         s.at += 3;
     sg_status status = parse(&s, out);
     if (status == SG_ERROR_MEMORY)
-        sgi_explain(status, message, message_size, "%s: out of memory", path);
+        sgi_fail_file(diagnostic, status, path, "out of memory");
     if (status != SG_OK)
         sgi_csv_release(out);
     return status;
 }
 
 sg_status sgi_csv_read(const char *path, size_t limit, const sg_allocator *given, sgi_csv *out,
-                       char *message, size_t message_size)
+                       sg_diagnostic *diagnostic)
 {
     sg_allocator allocator = sgi_allocator_or_heap(given);
     *out = (sgi_csv){.allocator = allocator};
     char *text;
     size_t size;
-    sg_status status = sgi_file_read(path, limit, &allocator, &text, &size, message, message_size);
+    sg_status status = sgi_file_read(path, limit, &allocator, &text, &size, diagnostic);
     if (status != SG_OK)
         return status;
-    status = sgi_csv_parse(text, size, path, &allocator, out, message, message_size);
+    status = sgi_csv_parse(text, size, path, &allocator, out, diagnostic);
     sgi_release(&allocator, text);
     return status;
 }

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 
+#include "stablegrad/diagnostic.h"
 #include "stablegrad/memory.h"
 #include "stablegrad/status.h"
 
@@ -22,8 +23,7 @@ SG_CHECKED sg_status sgi_csv_emit(sgi_csv_sink sink, void *context, size_t colum
 /* The same to a file, all or nothing (see file.h for messages). */
 SG_CHECKED sg_status sgi_csv_write(const char *path, size_t columns, const char *const *names,
                                    const double *const *values, size_t rows,
-                                   const sg_allocator *allocator, char *message,
-                                   size_t message_size);
+                                   const sg_allocator *allocator, sg_diagnostic *diagnostic);
 
 /* A table as read; owns all its memory. */
 typedef struct sgi_csv {
@@ -35,11 +35,11 @@ typedef struct sgi_csv {
 
 /* Reads a file of at most `limit` bytes. *out is always safe to release. */
 SG_CHECKED sg_status sgi_csv_read(const char *path, size_t limit, const sg_allocator *allocator,
-                                  sgi_csv *out, char *message, size_t message_size);
+                                  sgi_csv *out, sg_diagnostic *diagnostic);
 /* The same from memory; `path` is used in messages only. */
 SG_CHECKED sg_status sgi_csv_parse(const char *text, size_t size, const char *path,
-                                   const sg_allocator *allocator, sgi_csv *out, char *message,
-                                   size_t message_size);
+                                   const sg_allocator *allocator, sgi_csv *out,
+                                   sg_diagnostic *diagnostic);
 void sgi_csv_release(sgi_csv *csv);
 
 #endif

@@ -4,13 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/diagnostic.h"
 #include "base/memory.h"
 
 enum { BUFFER_SIZE = 1 << 16, NAME_ATTEMPTS = 100 };
@@ -23,17 +23,6 @@ struct sgi_file {
     int descriptor;
     int error; /* errno of the first failure, or 0 */
 };
-
-sg_status sgi_explain(sg_status status, char *message, size_t message_size, const char *format, ...)
-{
-    if (message && message_size) {
-        va_list arguments;
-        va_start(arguments, format);
-        (void)vsnprintf(message, message_size, format, arguments);
-        va_end(arguments);
-    }
-    return status;
-}
 
 bool sgi_file_exists(const char *path)
 {
@@ -68,26 +57,68 @@ static ssize_t read_all(int descriptor, char *data, size_t capacity)
     return (ssize_t)size;
 }
 
+static sg_status too_large(sg_diagnostic *diagnostic, const char *path, intmax_t size, size_t limit)
+{
+    return sgi_fail_file(diagnostic, SG_ERROR_FORMAT, path, "has %jd bytes, at most %zu are read",
+                         size, limit);
+}
+
+/* A pipe or a terminal, whose size is known when it ends. */
+static sg_status read_stream(int descriptor, const char *path, size_t limit,
+                             const sg_allocator *allocator, char **data, size_t *size,
+                             sg_diagnostic *diagnostic)
+{
+    char *content = NULL;
+    size_t used = 0, capacity = 0;
+    for (;;) {
+        size_t larger = capacity ? 2 * capacity : BUFFER_SIZE;
+        char *grown = sgi_allocate(allocator, larger + 1, 1);
+        if (grown && used)
+            memcpy(grown, content, used);
+        sgi_release(allocator, content);
+        content = grown;
+        capacity = larger;
+        ssize_t got = content ? read_all(descriptor, content + used, capacity - used) : 0;
+        if (content && got >= 0) {
+            used += (size_t)got;
+            if (used == capacity && used <= limit)
+                continue;
+            content[used] = 0;
+        }
+        if (content && got >= 0 && used <= limit)
+            break;
+        sg_status status = !content
+                               ? sgi_fail_file(diagnostic, SG_ERROR_MEMORY, path, "out of memory")
+                           : got < 0 ? sgi_fail_file(diagnostic, SG_ERROR_IO, path, "%m")
+                                     : too_large(diagnostic, path, (intmax_t)used, limit);
+        sgi_release(allocator, content);
+        return status;
+    }
+    *data = content;
+    *size = used;
+    return SG_OK;
+}
+
 static sg_status read_open(int descriptor, const char *path, size_t limit,
-                           const sg_allocator *allocator, char **data, size_t *size, char *message,
-                           size_t message_size)
+                           const sg_allocator *allocator, char **data, size_t *size,
+                           sg_diagnostic *diagnostic)
 {
     struct stat info;
     if (fstat(descriptor, &info) != 0)
-        return sgi_explain(SG_ERROR_IO, message, message_size, "%s: %m", path);
+        return sgi_fail_file(diagnostic, SG_ERROR_IO, path, "%m");
+    if (S_ISDIR(info.st_mode))
+        return sgi_fail_file(diagnostic, SG_ERROR_IO, path, "not a file");
     if (!S_ISREG(info.st_mode))
-        return sgi_explain(SG_ERROR_IO, message, message_size, "%s: not a file", path);
+        return read_stream(descriptor, path, limit, allocator, data, size, diagnostic);
     if ((uintmax_t)info.st_size > limit || (uintmax_t)info.st_size >= SIZE_MAX)
-        return sgi_explain(SG_ERROR_FORMAT, message, message_size,
-                           "%s: has %jd bytes, at most %zu are read", path, (intmax_t)info.st_size,
-                           limit);
+        return too_large(diagnostic, path, (intmax_t)info.st_size, limit);
     size_t expected = (size_t)info.st_size;
     char *content = sgi_allocate(allocator, expected + 1, 1);
     if (!content)
-        return sgi_explain(SG_ERROR_MEMORY, message, message_size, "%s: out of memory", path);
+        return sgi_fail_file(diagnostic, SG_ERROR_MEMORY, path, "out of memory");
     ssize_t got = read_all(descriptor, content, expected);
     if (got < 0) {
-        sgi_explain(SG_ERROR_IO, message, message_size, "%s: %m", path);
+        sgi_fail_file(diagnostic, SG_ERROR_IO, path, "%m");
         sgi_release(allocator, content);
         return SG_ERROR_IO;
     }
@@ -98,16 +129,15 @@ static sg_status read_open(int descriptor, const char *path, size_t limit,
 }
 
 sg_status sgi_file_read(const char *path, size_t limit, const sg_allocator *given, char **data,
-                        size_t *size, char *message, size_t message_size)
+                        size_t *size, sg_diagnostic *diagnostic)
 {
     *data = NULL;
     *size = 0;
     sg_allocator allocator = sgi_allocator_or_heap(given);
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
-        return sgi_explain(SG_ERROR_IO, message, message_size, "%s: %m", path);
-    sg_status status =
-        read_open(descriptor, path, limit, &allocator, data, size, message, message_size);
+        return sgi_fail_file(diagnostic, SG_ERROR_IO, path, "%m");
+    sg_status status = read_open(descriptor, path, limit, &allocator, data, size, diagnostic);
     (void)close(descriptor);
     return status;
 }
@@ -138,13 +168,13 @@ static bool open_temporary(sgi_file *file, size_t capacity)
 }
 
 sg_status sgi_file_create(sgi_file **out, const char *path, const sg_allocator *given,
-                          char *message, size_t message_size)
+                          sg_diagnostic *diagnostic)
 {
     *out = NULL;
     sg_allocator allocator = sgi_allocator_or_heap(given);
     sgi_file *file = sgi_allocate(&allocator, 1, sizeof *file);
     if (!file)
-        return sgi_explain(SG_ERROR_MEMORY, message, message_size, "%s: out of memory", path);
+        return sgi_fail_file(diagnostic, SG_ERROR_MEMORY, path, "out of memory");
     size_t capacity = strlen(path) + 48;
     file->allocator = allocator;
     file->descriptor = -1;
@@ -153,9 +183,9 @@ sg_status sgi_file_create(sgi_file **out, const char *path, const sg_allocator *
     file->buffer = sgi_allocate(&allocator, BUFFER_SIZE, 1);
     sg_status status = SG_OK;
     if (!file->path || !file->temporary || !file->buffer)
-        status = sgi_explain(SG_ERROR_MEMORY, message, message_size, "%s: out of memory", path);
+        status = sgi_fail_file(diagnostic, SG_ERROR_MEMORY, path, "out of memory");
     else if (!open_temporary(file, capacity))
-        status = sgi_explain(SG_ERROR_IO, message, message_size, "%s: %m", path);
+        status = sgi_fail_file(diagnostic, SG_ERROR_IO, path, "%m");
     if (status != SG_OK) {
         destroy(file);
         return status;
@@ -195,8 +225,9 @@ void sgi_file_put(sgi_file *file, const void *data, size_t size)
     }
 }
 
-/* A rename is safe on disk only when the folder is. Some file systems cannot sync a folder and say
- * EINVAL; there is nothing more to do on those. */
+/* A rename outlives a crash of the machine only when the folder is synced too. The new file is in
+ * its place whether or not that works (some file systems cannot sync a folder, and a folder that
+ * may be written but not read cannot be opened), so it is tried and not asked about. */
 static void sync_folder(sgi_file *file)
 {
     char *slash = strrchr(file->path, '/');
@@ -208,15 +239,15 @@ static void sync_folder(sgi_file *file)
         folder = file->path;
     }
     int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0 || (fsync(descriptor) != 0 && errno != EINVAL))
-        file->error = errno;
-    if (descriptor >= 0)
+    if (descriptor >= 0) {
+        (void)fsync(descriptor);
         (void)close(descriptor);
+    }
     if (slash)
         *slash = '/';
 }
 
-sg_status sgi_file_commit(sgi_file *file, char *message, size_t message_size)
+sg_status sgi_file_commit(sgi_file *file, sg_diagnostic *diagnostic)
 {
     flush(file);
     if (file->error == 0 && fsync(file->descriptor) != 0)
@@ -232,7 +263,7 @@ sg_status sgi_file_commit(sgi_file *file, char *message, size_t message_size)
     sg_status status = SG_OK;
     if (file->error != 0) {
         errno = file->error;
-        status = sgi_explain(SG_ERROR_IO, message, message_size, "%s: %m", file->path);
+        status = sgi_fail_file(diagnostic, SG_ERROR_IO, file->path, "%m");
     }
     destroy(file);
     return status;
@@ -248,12 +279,12 @@ void sgi_file_abandon(sgi_file *file)
 }
 
 sg_status sgi_file_write(const char *path, const void *data, size_t size,
-                         const sg_allocator *allocator, char *message, size_t message_size)
+                         const sg_allocator *allocator, sg_diagnostic *diagnostic)
 {
     sgi_file *file;
-    sg_status status = sgi_file_create(&file, path, allocator, message, message_size);
+    sg_status status = sgi_file_create(&file, path, allocator, diagnostic);
     if (!file)
         return status;
     sgi_file_put(file, data, size);
-    return sgi_file_commit(file, message, message_size);
+    return sgi_file_commit(file, diagnostic);
 }

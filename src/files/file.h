@@ -3,21 +3,17 @@
  * A file is written under a temporary name in its own folder, synced, renamed over the old one, and
  * the folder is synced: a reader, or a crash, finds the old content or the new, never a part.
  *
- * Messages: functions here and in npz.h, csv.h take `message` of `message_size` bytes (NULL and 0
- * are allowed). On failure it holds one English sentence without a full stop that names the file;
- * on success it is left as it was. */
+ * Functions here and in the rest of the room take a `diagnostic`, which may be NULL. On failure it
+ * holds the file and one English sentence without a full stop; on success it is left as it was. */
 #ifndef SG_FILES_FILE_H
 #define SG_FILES_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "stablegrad/diagnostic.h"
 #include "stablegrad/memory.h"
 #include "stablegrad/status.h"
-
-/* Writes the formatted message, cut to its size, and returns `status`. */
-sg_status sgi_explain(sg_status status, char *message, size_t message_size, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
 
 /* Whether something by that name exists and can be looked at. */
 bool sgi_file_exists(const char *path);
@@ -25,26 +21,25 @@ bool sgi_file_exists(const char *path);
 /* "folder/name", to be released with sgi_release; NULL when memory runs out. */
 char *sgi_path_join(const sg_allocator *allocator, const char *folder, const char *name);
 
-/* Reads a whole file of at most `limit` bytes. *data has a zero byte after its *size bytes and is
- * released with sgi_release(allocator, ...). */
+/* Reads a whole file, or a pipe to its end, of at most `limit` bytes. *data has a zero byte after
+ * its *size bytes and is released with sgi_release(allocator, ...). */
 SG_CHECKED sg_status sgi_file_read(const char *path, size_t limit, const sg_allocator *allocator,
-                                   char **data, size_t *size, char *message, size_t message_size);
+                                   char **data, size_t *size, sg_diagnostic *diagnostic);
 
 /* A file being written. A failed put is remembered, so that only the commit needs checking. */
 typedef struct sgi_file sgi_file;
 
 SG_CHECKED sg_status sgi_file_create(sgi_file **out, const char *path,
-                                     const sg_allocator *allocator, char *message,
-                                     size_t message_size);
+                                     const sg_allocator *allocator, sg_diagnostic *diagnostic);
 void sgi_file_put(sgi_file *file, const void *data, size_t size);
-/* Syncs, renames and destroys the handle; when anything failed, the old file is still there. */
-SG_CHECKED sg_status sgi_file_commit(sgi_file *file, char *message, size_t message_size);
+/* Syncs, renames and destroys the handle. When it fails the old file is still there; when it does
+ * not, the new one is in its place. */
+SG_CHECKED sg_status sgi_file_commit(sgi_file *file, sg_diagnostic *diagnostic);
 /* Removes the temporary file and destroys the handle. NULL is allowed. */
 void sgi_file_abandon(sgi_file *file);
 
 /* All of it in one call. */
 SG_CHECKED sg_status sgi_file_write(const char *path, const void *data, size_t size,
-                                    const sg_allocator *allocator, char *message,
-                                    size_t message_size);
+                                    const sg_allocator *allocator, sg_diagnostic *diagnostic);
 
 #endif

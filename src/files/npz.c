@@ -8,6 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/diagnostic.h"
 #include "base/memory.h"
 #include "files/file.h"
 
@@ -49,19 +50,19 @@ static void store32(unsigned char *at, uint32_t value)
     store16(at + 2, value >> 16);
 }
 
-sg_status sgi_npz_create(sgi_npz **out, const char *path, const sg_allocator *given, char *message,
-                         size_t message_size)
+sg_status sgi_npz_create(sgi_npz **out, const char *path, const sg_allocator *given,
+                         sg_diagnostic *diagnostic)
 {
     *out = NULL;
     sg_allocator allocator = sgi_allocator_or_heap(given);
     sgi_npz *npz = sgi_allocate(&allocator, 1, sizeof *npz);
     if (!npz)
-        return sgi_explain(SG_ERROR_MEMORY, message, message_size, "%s: out of memory", path);
+        return sgi_fail_file(diagnostic, SG_ERROR_MEMORY, path, "out of memory");
     npz->allocator = allocator;
     npz->path = sgi_copy_text(&allocator, path);
-    sg_status status =
-        npz->path ? sgi_file_create(&npz->file, path, &allocator, message, message_size)
-                  : sgi_explain(SG_ERROR_MEMORY, message, message_size, "%s: out of memory", path);
+    sg_status status = npz->path
+                           ? sgi_file_create(&npz->file, path, &allocator, diagnostic)
+                           : sgi_fail_file(diagnostic, SG_ERROR_MEMORY, path, "out of memory");
     if (status != SG_OK) {
         sgi_release(&allocator, npz->path);
         sgi_release(&allocator, npz);
@@ -196,21 +197,20 @@ static bool fits(const sgi_npz *npz, size_t rank, const size_t *shape, size_t si
 }
 
 sg_status sgi_npz_add(sgi_npz *npz, const char *name, sgi_array_type type, size_t rank,
-                      const size_t *shape, const void *values, char *message, size_t message_size)
+                      const size_t *shape, const void *values, sg_diagnostic *diagnostic)
 {
     size_t count;
     if (rank > SG_ARRAY_RANK || (size_t)type >= sizeof types / sizeof types[0] || !good_name(name))
-        return sgi_explain(SG_ERROR_ARGUMENT, message, message_size,
-                           "%s: '%s' cannot be stored: bad name, type or rank", npz->path, name);
+        return sgi_fail_file(diagnostic, SG_ERROR_ARGUMENT, npz->path,
+                             "'%s' cannot be stored: bad name, type or rank", name);
     if (has_entry(npz, name))
-        return sgi_explain(SG_ERROR_DUPLICATE, message, message_size, "%s: two arrays '%s'",
-                           npz->path, name);
+        return sgi_fail_file(diagnostic, SG_ERROR_DUPLICATE, npz->path, "two arrays '%s'", name);
     if (npz->count == ENTRY_MAX || !fits(npz, rank, shape, types[type].size, &count))
-        return sgi_explain(SG_ERROR_UNSUPPORTED, message, message_size,
-                           "%s: larger than 4 GiB with '%s'", npz->path, name);
+        return sgi_fail_file(diagnostic, SG_ERROR_UNSUPPORTED, npz->path,
+                             "larger than 4 GiB with '%s'", name);
     entry *e = add_entry(npz, name);
     if (!e)
-        return sgi_explain(SG_ERROR_MEMORY, message, message_size, "%s: out of memory", npz->path);
+        return sgi_fail_file(diagnostic, SG_ERROR_MEMORY, npz->path, "out of memory");
     char header[HEADER_MAX];
     size_t head = npy_header(header, type, rank, shape), bytes = count * types[type].size;
     e->crc = checksum(checksum(0, header, head), values, bytes);
@@ -225,7 +225,7 @@ sg_status sgi_npz_add(sgi_npz *npz, const char *name, sgi_array_type type, size_
     return SG_OK;
 }
 
-sg_status sgi_npz_commit(sgi_npz *npz, char *message, size_t message_size)
+sg_status sgi_npz_commit(sgi_npz *npz, sg_diagnostic *diagnostic)
 {
     uint32_t begin = (uint32_t)npz->offset;
     for (size_t i = 0; i < npz->count; i++) {
@@ -241,7 +241,7 @@ sg_status sgi_npz_commit(sgi_npz *npz, char *message, size_t message_size)
     store32(end + 12, (uint32_t)npz->offset - begin);
     store32(end + 16, begin);
     put(npz, end, sizeof end);
-    sg_status status = sgi_file_commit(npz->file, message, message_size);
+    sg_status status = sgi_file_commit(npz->file, diagnostic);
     destroy(npz);
     return status;
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stablegrad/diagnostic.h"
 #include "stablegrad/memory.h"
 #include "stablegrad/status.h"
 
@@ -37,11 +38,11 @@ typedef struct sgi_arrays {
 /* Reads a .npz or .npy file, told apart by content. `limit` bounds the bytes of the file and of all
  * arrays in memory. *out is always safe to release. */
 SG_CHECKED sg_status sgi_npz_read(const char *path, size_t limit, const sg_allocator *allocator,
-                                  sgi_arrays *out, char *message, size_t message_size);
+                                  sgi_arrays *out, sg_diagnostic *diagnostic);
 /* The same from memory; `path` is used in messages only. */
 SG_CHECKED sg_status sgi_npz_parse(const void *data, size_t size, const char *path, size_t limit,
-                                   const sg_allocator *allocator, sgi_arrays *out, char *message,
-                                   size_t message_size);
+                                   const sg_allocator *allocator, sgi_arrays *out,
+                                   sg_diagnostic *diagnostic);
 void sgi_arrays_release(sgi_arrays *arrays);
 /* The array of that name, or NULL. */
 const sgi_array *sgi_arrays_find(const sgi_arrays *arrays, const char *name);
@@ -50,13 +51,13 @@ const sgi_array *sgi_arrays_find(const sgi_arrays *arrays, const char *name);
 typedef struct sgi_npz sgi_npz;
 
 SG_CHECKED sg_status sgi_npz_create(sgi_npz **out, const char *path, const sg_allocator *allocator,
-                                    char *message, size_t message_size);
+                                    sg_diagnostic *diagnostic);
 /* Appends an array; `values` are product of shape values of the type, last index fastest. */
 SG_CHECKED sg_status sgi_npz_add(sgi_npz *npz, const char *name, sgi_array_type type, size_t rank,
-                                 const size_t *shape, const void *values, char *message,
-                                 size_t message_size);
+                                 const size_t *shape, const void *values,
+                                 sg_diagnostic *diagnostic);
 /* Writes the directory, commits the file and destroys the handle, whatever happens. */
-SG_CHECKED sg_status sgi_npz_commit(sgi_npz *npz, char *message, size_t message_size);
+SG_CHECKED sg_status sgi_npz_commit(sgi_npz *npz, sg_diagnostic *diagnostic);
 /* Destroys the handle and leaves no file. NULL is allowed. */
 void sgi_npz_abandon(sgi_npz *npz);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/diagnostic.h"
 #include "base/memory.h"
 #include "files/file.h"
 #include "files/npz.h"
@@ -19,18 +20,17 @@ typedef struct reader {
     size_t left; /* bytes that may still be taken for arrays */
     sgi_arrays *out;
     const char *path;
-    char *message;
-    size_t message_size;
+    sg_diagnostic *diagnostic;
 } reader;
 
 static sg_status bad(const reader *r, const char *why)
 {
-    return sgi_explain(SG_ERROR_FORMAT, r->message, r->message_size, "%s: %s", r->path, why);
+    return sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path, "%s", why);
 }
 
 static sg_status no_memory(const reader *r)
 {
-    return sgi_explain(SG_ERROR_MEMORY, r->message, r->message_size, "%s: out of memory", r->path);
+    return sgi_fail_file(r->diagnostic, SG_ERROR_MEMORY, r->path, "out of memory");
 }
 
 static uint32_t load16(const unsigned char *at)
@@ -397,11 +397,10 @@ static sg_status parse_zip(reader *r)
 }
 
 sg_status sgi_npz_parse(const void *data, size_t size, const char *path, size_t limit,
-                        const sg_allocator *allocator, sgi_arrays *out, char *message,
-                        size_t message_size)
+                        const sg_allocator *allocator, sgi_arrays *out, sg_diagnostic *diagnostic)
 {
     *out = (sgi_arrays){.allocator = sgi_allocator_or_heap(allocator)};
-    reader r = {data, size, limit, out, path, message, message_size};
+    reader r = {data, size, limit, out, path, diagnostic};
     sg_status status;
     if (size >= 6 && memcmp(data, "\x93NUMPY", 6) == 0) {
         out->items = sgi_allocate(&out->allocator, 1, sizeof *out->items);
@@ -415,16 +414,16 @@ sg_status sgi_npz_parse(const void *data, size_t size, const char *path, size_t 
 }
 
 sg_status sgi_npz_read(const char *path, size_t limit, const sg_allocator *given, sgi_arrays *out,
-                       char *message, size_t message_size)
+                       sg_diagnostic *diagnostic)
 {
     sg_allocator allocator = sgi_allocator_or_heap(given);
     *out = (sgi_arrays){.allocator = allocator};
     char *data;
     size_t size;
-    sg_status status = sgi_file_read(path, limit, &allocator, &data, &size, message, message_size);
+    sg_status status = sgi_file_read(path, limit, &allocator, &data, &size, diagnostic);
     if (status != SG_OK)
         return status;
-    status = sgi_npz_parse(data, size, path, limit, &allocator, out, message, message_size);
+    status = sgi_npz_parse(data, size, path, limit, &allocator, out, diagnostic);
     sgi_release(&allocator, data);
     return status;
 }

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/diagnostic.h"
 #include "base/memory.h"
 
 /* The limit of the reference implementation: no honest header comes near it. */
@@ -42,23 +42,9 @@ typedef struct reader {
     sgi_safetensors *handle;
     int file;
     uint64_t data_begin, data_size;
-    char *message;
-    size_t size;
+    const char *path;
+    sg_diagnostic *diagnostic;
 } reader;
-
-static sg_status refuse(const reader *r, sg_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static sg_status refuse(const reader *r, sg_status status, const char *format, ...)
-{
-    if (r->message && r->size) {
-        va_list arguments;
-        va_start(arguments, format);
-        vsnprintf(r->message, r->size, format, arguments);
-        va_end(arguments);
-    }
-    return status;
-}
 
 static const struct {
     const char *name;
@@ -98,9 +84,9 @@ static sg_status read_at(const reader *r, void *to, uint64_t size, uint64_t offs
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return refuse(r, SG_ERROR_IO, "read: %s", strerror(errno));
+            return sgi_fail_file(r->diagnostic, SG_ERROR_IO, r->path, "%m");
         if (got == 0)
-            return refuse(r, SG_ERROR_FORMAT, "the file ends early");
+            return sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path, "the file ends early");
         next += got;
         size -= (uint64_t)got;
         offset += (uint64_t)got;
@@ -121,32 +107,36 @@ static sg_status read_header(reader *r)
     struct stat info;
     unsigned char prefix[8];
     if (fstat(r->file, &info) != 0)
-        return refuse(r, SG_ERROR_IO, "stat: %s", strerror(errno));
+        return sgi_fail_file(r->diagnostic, SG_ERROR_IO, r->path, "%m");
     if (!S_ISREG(info.st_mode))
-        return refuse(r, SG_ERROR_FORMAT, "not a regular file");
+        return sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path, "not a regular file");
     uint64_t file_size = (uint64_t)info.st_size;
     if (file_size < sizeof prefix)
-        return refuse(r, SG_ERROR_FORMAT, "shorter than the 8 bytes of a header's length");
+        return sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path,
+                             "shorter than the 8 bytes of a header's length");
     sg_status status = read_at(r, prefix, sizeof prefix, 0);
     if (status != SG_OK)
         return status;
     uint64_t length = little_endian(prefix);
     if (length > MAX_HEADER || length > file_size - sizeof prefix)
-        return refuse(r, SG_ERROR_FORMAT, "a header of %llu bytes does not fit the file",
-                      (unsigned long long)length);
+        return sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path,
+                             "a header of %llu bytes does not fit the file",
+                             (unsigned long long)length);
     char *text = sgi_allocate(&r->handle->allocator, (size_t)length, 1);
     if (!text)
         return SG_ERROR_MEMORY;
     status = read_at(r, text, length, sizeof prefix);
     json_error_t error;
     if (status == SG_OK && (length == 0 || text[0] != '{')) {
-        status = refuse(r, SG_ERROR_FORMAT, "the header does not start with '{'");
+        status = sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path,
+                               "the header does not start with '{'");
     } else if (status == SG_OK) {
         r->handle->root = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &error);
         if (!r->handle->root)
             status = json_error_code(&error) == json_error_out_of_memory
                          ? SG_ERROR_MEMORY
-                         : refuse(r, SG_ERROR_FORMAT, "header: %s", error.text);
+                         : sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path, "header: %s",
+                                         error.text);
     }
     sgi_release(&r->handle->allocator, text);
     r->data_begin = sizeof prefix + length;
@@ -158,13 +148,15 @@ static sg_status parse_type(const reader *r, const json_t *object, sgi_tensor *t
 {
     const char *name = json_string_value(json_object_get(object, "dtype"));
     if (!name)
-        return refuse(r, SG_ERROR_FORMAT, "tensor '%s' has no dtype", tensor->name);
+        return sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path, "tensor '%s' has no dtype",
+                             tensor->name);
     for (int type = 0; type < SG_TENSOR_TYPES; type++)
         if (strcmp(types[type].name, name) == 0) {
             tensor->type = (sgi_tensor_type)type;
             return SG_OK;
         }
-    return refuse(r, SG_ERROR_FORMAT, "tensor '%s': unknown dtype '%s'", tensor->name, name);
+    return sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path, "tensor '%s': unknown dtype '%s'",
+                         tensor->name, name);
 }
 
 /* A JSON integer that is not negative. */
@@ -180,15 +172,18 @@ static sg_status parse_shape(const reader *r, const json_t *object, sgi_tensor *
 {
     const json_t *shape = json_object_get(object, "shape");
     if (!json_is_array(shape))
-        return refuse(r, SG_ERROR_FORMAT, "tensor '%s' has no shape", tensor->name);
+        return sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path, "tensor '%s' has no shape",
+                             tensor->name);
     tensor->rank = json_array_size(shape);
     if (tensor->rank > SG_TENSOR_RANK)
-        return refuse(r, SG_ERROR_FORMAT, "tensor '%s': rank %zu is above %d", tensor->name,
-                      tensor->rank, SG_TENSOR_RANK);
+        return sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path,
+                             "tensor '%s': rank %zu is above %d", tensor->name, tensor->rank,
+                             SG_TENSOR_RANK);
     for (size_t i = 0; i < tensor->rank; i++) {
         uint64_t extent;
         if (!natural(json_array_get(shape, i), &extent))
-            return refuse(r, SG_ERROR_FORMAT, "tensor '%s': bad shape", tensor->name);
+            return sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path, "tensor '%s': bad shape",
+                                 tensor->name);
         tensor->shape[i] = (size_t)extent;
     }
     return SG_OK;
@@ -201,12 +196,13 @@ static sg_status parse_offsets(const reader *r, const json_t *object, entry *e)
     if (!json_is_array(offsets) || json_array_size(offsets) != 2 ||
         !natural(json_array_get(offsets, 0), &e->begin) ||
         !natural(json_array_get(offsets, 1), &e->end) || e->end < e->begin || e->end > r->data_size)
-        return refuse(r, SG_ERROR_FORMAT, "tensor '%s': bad data_offsets", tensor->name);
+        return sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path,
+                             "tensor '%s': bad data_offsets", tensor->name);
     size_t bytes;
     if (__builtin_mul_overflow(sgi_tensor_elements(tensor), types[tensor->type].size, &bytes) ||
         bytes != e->end - e->begin)
-        return refuse(r, SG_ERROR_FORMAT, "tensor '%s': shape and data_offsets disagree",
-                      tensor->name);
+        return sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path,
+                             "tensor '%s': shape and data_offsets disagree", tensor->name);
     return SG_OK;
 }
 
@@ -214,7 +210,8 @@ static sg_status parse_tensor(const reader *r, const char *name, const json_t *o
 {
     e->tensor.name = name;
     if (!name[0] || !json_is_object(object) || json_object_size(object) != 3)
-        return refuse(r, SG_ERROR_FORMAT, "tensor '%s' is not {dtype, shape, data_offsets}", name);
+        return sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path,
+                             "tensor '%s' is not {dtype, shape, data_offsets}", name);
     sg_status status = parse_type(r, object, &e->tensor);
     if (status == SG_OK)
         status = parse_shape(r, object, &e->tensor);
@@ -227,7 +224,8 @@ static sg_status parse_notes(const reader *r, json_t *object)
     const char *key;
     json_t *value;
     if (!json_is_object(object))
-        return refuse(r, SG_ERROR_FORMAT, "%s is not an object", METADATA);
+        return sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path, "%s is not an object",
+                             METADATA);
     handle->notes =
         sgi_allocate(&handle->allocator, json_object_size(object), sizeof *handle->notes);
     if (!handle->notes)
@@ -235,7 +233,8 @@ static sg_status parse_notes(const reader *r, json_t *object)
     json_object_foreach(object, key, value)
     {
         if (!json_is_string(value))
-            return refuse(r, SG_ERROR_FORMAT, "%s: '%s' is not a string", METADATA, key);
+            return sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path,
+                                 "%s: '%s' is not a string", METADATA, key);
         handle->notes[handle->note_count++] = (sgi_tensor_note){key, json_string_value(value)};
     }
     return SG_OK;
@@ -278,12 +277,14 @@ static sg_status check_cover(const reader *r)
     for (size_t i = 0; i < handle->count; i++) {
         const entry *e = &handle->entries[i];
         if (e->begin != covered)
-            return refuse(r, SG_ERROR_FORMAT, "tensor '%s' %s", e->tensor.name,
-                          e->begin < covered ? "overlaps another" : "leaves a hole before it");
+            return sgi_fail_file(
+                r->diagnostic, SG_ERROR_FORMAT, r->path, "tensor '%s' %s", e->tensor.name,
+                e->begin < covered ? "overlaps another" : "leaves a hole before it");
         covered = e->end;
     }
     if (covered != r->data_size)
-        return refuse(r, SG_ERROR_FORMAT, "bytes after the last tensor");
+        return sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path,
+                             "bytes after the last tensor");
     return SG_OK;
 }
 
@@ -312,22 +313,20 @@ static sg_status read_tensors(const reader *r)
 }
 
 sg_status sgi_safetensors_open(sgi_safetensors **out, const char *path, const sg_allocator *given,
-                               char *message, size_t size)
+                               sg_diagnostic *diagnostic)
 {
     if (!out || !path)
         return SG_ERROR_ARGUMENT;
     *out = NULL;
-    if (message && size)
-        message[0] = 0;
     sg_allocator allocator = sgi_allocator_or_heap(given);
     sgi_safetensors *handle = sgi_allocate(&allocator, 1, sizeof *handle);
     if (!handle)
         return SG_ERROR_MEMORY;
     handle->allocator = allocator;
-    reader r = {.handle = handle, .message = message, .size = size};
+    reader r = {.handle = handle, .path = path, .diagnostic = diagnostic};
     r.file = open(path, O_RDONLY | O_CLOEXEC);
     sg_status status =
-        r.file < 0 ? refuse(&r, SG_ERROR_IO, "%s: %s", path, strerror(errno)) : read_header(&r);
+        r.file < 0 ? sgi_fail_file(r.diagnostic, SG_ERROR_IO, r.path, "%m") : read_header(&r);
     if (status == SG_OK)
         status = parse_entries(&r);
     if (status == SG_OK)
@@ -341,7 +340,8 @@ sg_status sgi_safetensors_open(sgi_safetensors **out, const char *path, const sg
         return SG_OK;
     }
     sgi_safetensors_close(handle);
-    return status == SG_ERROR_MEMORY ? refuse(&r, status, "out of memory") : status;
+    return status == SG_ERROR_MEMORY ? sgi_fail_file(r.diagnostic, status, r.path, "out of memory")
+                                     : status;
 }
 
 void sgi_safetensors_close(sgi_safetensors *handle)

@@ -6,14 +6,15 @@
  * the header, and the tensors fill the rest of the file without holes or overlaps.
  *
  * The reader trusts nothing: every length, offset, shape and name is checked before it is used, and
- * a file that breaks a rule is refused with SG_ERROR_FORMAT and a message that says which. The
- * writer goes through a temporary name, so that a file of the final name is always whole. */
+ * a file that breaks a rule is refused with SG_ERROR_FORMAT and a diagnostic that says which. The
+ * writer goes through file.h, so that a file of the final name is always whole. */
 #ifndef SG_FILES_SAFETENSORS_H
 #define SG_FILES_SAFETENSORS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stablegrad/diagnostic.h"
 #include "stablegrad/memory.h"
 #include "stablegrad/status.h"
 
@@ -70,19 +71,18 @@ const char *sgi_tensor_type_name(sgi_tensor_type type);
 size_t sgi_tensor_elements(const sgi_tensor *tensor);
 
 /* Writes a file of `count` tensors and `note_count` notes. The larger element types come first, in
- * the order given otherwise, so that every tensor lies aligned to its type. `message` (may be NULL)
- * receives up to `size` bytes of text when the result is not SG_OK. */
+ * the order given otherwise, so that every tensor lies aligned to its type. `diagnostic` (may be
+ * NULL) says what is wrong when the result is not SG_OK. */
 SG_CHECKED sg_status sgi_safetensors_write(const char *path, const sgi_tensor *tensors,
                                            size_t count, const sgi_tensor_note *notes,
-                                           size_t note_count, char *message, size_t size);
+                                           size_t note_count, sg_diagnostic *diagnostic);
 
 /* The content of a file, read whole. */
 typedef struct sgi_safetensors sgi_safetensors;
 
-/* Reads and checks a file. `message` as above. */
+/* Reads and checks a file. `diagnostic` as above. */
 SG_CHECKED sg_status sgi_safetensors_open(sgi_safetensors **handle, const char *path,
-                                          const sg_allocator *allocator, char *message,
-                                          size_t size);
+                                          const sg_allocator *allocator, sg_diagnostic *diagnostic);
 
 /* NULL is allowed. */
 void sgi_safetensors_close(sgi_safetensors *handle);

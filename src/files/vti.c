@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/diagnostic.h"
 #include "base/memory.h"
 #include "files/file.h"
 #include "text/text.h"
@@ -129,29 +130,28 @@ static void write_values(sgi_file *file, const image *im, const double *values)
 }
 
 sg_status sgi_vti_write(const char *path, const sgi_vti_grid *grid, const sgi_vti_field *fields,
-                        size_t count, const sg_allocator *given, char *message, size_t message_size)
+                        size_t count, const sg_allocator *given, sg_diagnostic *diagnostic)
 {
     if (grid->rank == 0 || grid->rank > SG_VTI_RANK)
-        return sgi_explain(SG_ERROR_ARGUMENT, message, message_size, "%s: %zu coordinates", path,
-                           grid->rank);
+        return sgi_fail_file(diagnostic, SG_ERROR_ARGUMENT, path, "%zu coordinates", grid->rank);
     for (size_t d = 0; d < grid->rank; d++)
         if (grid->shape[d] == 0)
-            return sgi_explain(SG_ERROR_ARGUMENT, message, message_size, "%s: axis %s is empty",
-                               path, grid->names[d]);
+            return sgi_fail_file(diagnostic, SG_ERROR_ARGUMENT, path, "axis %s is empty",
+                                 grid->names[d]);
     image im;
     const char *bad = "";
     if (!arrange(&im, grid, &bad))
-        return sgi_explain(SG_ERROR_UNSUPPORTED, message, message_size,
-                           "%s: the points along %s are not evenly spaced", path, bad);
+        return sgi_fail_file(diagnostic, SG_ERROR_UNSUPPORTED, path,
+                             "the points along %s are not evenly spaced", bad);
     sgi_text header;
     sgi_text_begin(&header, given);
     write_header(&header, grid, &im, fields, count);
     sgi_file *file = NULL;
     sg_status status = header.status;
     if (status != SG_OK)
-        sgi_explain(status, message, message_size, "%s: out of memory", path);
+        sgi_fail_file(diagnostic, status, path, "out of memory");
     else
-        status = sgi_file_create(&file, path, given, message, message_size);
+        status = sgi_file_create(&file, path, given, diagnostic);
     if (status == SG_OK) {
         sgi_file_put(file, header.data, header.size);
         for (size_t f = 0; f < count; f++)
@@ -160,7 +160,7 @@ sg_status sgi_vti_write(const char *path, const sgi_vti_grid *grid, const sgi_vt
                              fields[f].values + im.offset + im.places[s] * im.along_stride);
         static const char end[] = "\n</AppendedData>\n</VTKFile>\n";
         sgi_file_put(file, end, sizeof end - 1);
-        status = sgi_file_commit(file, message, message_size);
+        status = sgi_file_commit(file, diagnostic);
     }
     sgi_text_release(&header);
     return status;

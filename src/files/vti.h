@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 
+#include "stablegrad/diagnostic.h"
 #include "stablegrad/memory.h"
 #include "stablegrad/status.h"
 
@@ -31,7 +32,6 @@ typedef struct sgi_vti_field {
 /* Writes the file, all or nothing. SG_ERROR_UNSUPPORTED: an axis is not evenly spaced. */
 SG_CHECKED sg_status sgi_vti_write(const char *path, const sgi_vti_grid *grid,
                                    const sgi_vti_field *fields, size_t count,
-                                   const sg_allocator *allocator, char *message,
-                                   size_t message_size);
+                                   const sg_allocator *allocator, sg_diagnostic *diagnostic);
 
 #endif

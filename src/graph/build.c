@@ -12,8 +12,18 @@ sg_status sgi_net_fail(sg_net *graph, sg_status status, const char *format, ...)
     if (graph->failure == SG_OK || graph->compiled) {
         va_list arguments;
         va_start(arguments, format);
-        vsnprintf(graph->message, sizeof graph->message, format, arguments);
+        memset(&graph->diagnostic, 0, sizeof graph->diagnostic);
+        vsnprintf(graph->diagnostic.message, sizeof graph->diagnostic.message, format, arguments);
         va_end(arguments);
+        graph->failure = status;
+    }
+    return status;
+}
+
+sg_status sgi_net_fail_with(sg_net *graph, sg_status status, const sg_diagnostic *diagnostic)
+{
+    if (graph->failure == SG_OK || graph->compiled) {
+        graph->diagnostic = *diagnostic;
         graph->failure = status;
     }
     return status;
@@ -132,9 +142,9 @@ const sg_net_config *sg_net_configuration(const sg_net *graph)
     return &graph->config;
 }
 
-const char *sg_net_message(const sg_net *graph)
+const sg_diagnostic *sg_net_diagnostic(const sg_net *graph)
 {
-    return graph->message;
+    return &graph->diagnostic;
 }
 
 /* ---- Parameters --------------------------------------------------------------------------- */

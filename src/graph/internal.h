@@ -145,7 +145,7 @@ struct sg_net {
     sg_net_config config;
     sgi_dnn *dnn;
     const sgi_rows *rows;
-    char message[256];
+    sg_diagnostic diagnostic; /* of the failure */
     sg_status failure;
 
     sgi_node_entry *nodes;
@@ -185,9 +185,10 @@ struct sg_net {
     uint64_t batches;        /* that have updated the running statistics */
 };
 
-/* Records the first failure and its message; returns `status`. */
+/* Records the first failure and what it is; returns `status`. */
 sg_status sgi_net_fail(sg_net *graph, sg_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+sg_status sgi_net_fail_with(sg_net *graph, sg_status status, const sg_diagnostic *diagnostic);
 
 /* Makes room for one more element; the array may move. */
 SG_CHECKED sg_status sgi_grow(const sg_allocator *allocator, void **array, int count, int *capacity,

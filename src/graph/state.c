@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/diagnostic.h"
 #include "graph/internal.h"
 #include "graph/state.h"
 
@@ -66,15 +67,15 @@ sg_status sgi_net_write(sg_net *graph, const char *path, const sgi_tensor_note *
     if (!graph->compiled)
         return SG_ERROR_ORDER;
     listing list;
-    char message[200] = "out of memory";
+    sg_diagnostic diagnostic = {.message = "out of memory"};
     sg_status status = open_listing(graph, &list);
     if (status == SG_OK && more)
         list.tensors[list.count++] = *more;
     if (status == SG_OK)
-        status = sgi_safetensors_write(path, list.tensors, list.count, notes, note_count, message,
-                                       sizeof message);
+        status =
+            sgi_safetensors_write(path, list.tensors, list.count, notes, note_count, &diagnostic);
     close_listing(graph, &list);
-    return status == SG_OK ? SG_OK : sgi_net_fail(graph, status, "%s", message);
+    return status == SG_OK ? SG_OK : sgi_net_fail_with(graph, status, &diagnostic);
 }
 
 sg_status sg_net_save(sg_net *graph, const char *path, const char *const (*notes)[2],
@@ -162,12 +163,13 @@ sg_status sg_net_load(sg_net *graph, const char *path, bool strict)
     if (!path)
         return sgi_net_fail(graph, SG_ERROR_ARGUMENT, "no path");
     sgi_safetensors *file;
-    char message[200];
-    sg_status status =
-        sgi_safetensors_open(&file, path, &graph->allocator, message, sizeof message);
+    sg_diagnostic diagnostic = {0};
+    sg_status status = sgi_safetensors_open(&file, path, &graph->allocator, &diagnostic);
     if (status != SG_OK)
-        return sgi_net_fail(graph, status, "%s", message);
+        return sgi_net_fail_with(graph, status, &diagnostic);
     status = sgi_net_read(graph, file, strict);
+    if (status != SG_OK)
+        sgi_diagnostic_name(&graph->diagnostic, path);
     sgi_safetensors_close(file);
     return status;
 }

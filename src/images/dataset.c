@@ -10,6 +10,9 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "base/diagnostic.h"
+#include "files/file.h"
+
 enum { CIFAR_SIDE = 32, CIFAR_PIXELS = 3 * CIFAR_SIDE * CIFAR_SIDE };
 
 #define MAX_FILE ((size_t)256 << 20)
@@ -47,81 +50,80 @@ static size_t record_size(int classes)
     return (classes == 100 ? 2 : 1) + CIFAR_PIXELS;
 }
 
-static sg_status count_records(const char *path, int classes, size_t *records, char *message,
-                               size_t size)
+static sg_status count_records(const char *path, int classes, size_t *records,
+                               sg_diagnostic *diagnostic)
 {
     struct stat info;
     if (stat(path, &info) != 0)
-        return sgi_image_message(SG_ERROR_IO, message, size, "%s: %s", path, strerror(errno));
+        return sgi_fail_file(diagnostic, SG_ERROR_IO, path, "%m");
     size_t bytes = (size_t)info.st_size;
     if (!S_ISREG(info.st_mode) || bytes == 0 || bytes % record_size(classes) != 0)
-        return sgi_image_message(SG_ERROR_FORMAT, message, size,
-                                 "%s: %zu bytes are not a whole number of records of %zu", path,
-                                 bytes, record_size(classes));
+        return sgi_fail_file(diagnostic, SG_ERROR_FORMAT, path,
+                             "%zu bytes are not a whole number of records of %zu", bytes,
+                             record_size(classes));
     *records += bytes / record_size(classes);
     return SG_OK;
 }
 
-static sg_status read_records(sg_dataset *set, size_t *at, const char *path, char *message,
-                              size_t size)
+static sg_status read_records(sg_dataset *set, size_t *at, const char *path,
+                              sg_diagnostic *diagnostic)
 {
     uint8_t record[2 + CIFAR_PIXELS];
     size_t bytes = record_size(set->classes);
     FILE *file = fopen(path, "rb");
     if (!file)
-        return sgi_image_message(SG_ERROR_IO, message, size, "%s: %s", path, strerror(errno));
+        return sgi_fail_file(diagnostic, SG_ERROR_IO, path, "%m");
     sg_status status = SG_OK;
     while (status == SG_OK && *at < set->count && fread(record, 1, bytes, file) == bytes) {
         int label = record[bytes - CIFAR_PIXELS - 1];
         if (label >= set->classes)
-            status = sgi_image_message(SG_ERROR_FORMAT, message, size, "%s: label %d of %d classes",
-                                       path, label, set->classes);
+            status = sgi_fail_file(diagnostic, SG_ERROR_FORMAT, path, "label %d of %d classes",
+                                   label, set->classes);
         set->labels[*at] = label;
         memcpy(set->pixels + *at * CIFAR_PIXELS, record + bytes - CIFAR_PIXELS, CIFAR_PIXELS);
         (*at)++;
     }
     if (ferror(file))
-        status = sgi_image_message(SG_ERROR_IO, message, size, "%s: cannot be read", path);
+        status = sgi_fail_file(diagnostic, SG_ERROR_IO, path, "%m");
     fclose(file);
     return status;
 }
 
 static sg_status fill_cifar(sg_dataset *set, const char *const *paths, size_t path_count,
-                            char *message, size_t size)
+                            sg_diagnostic *diagnostic)
 {
     size_t records = 0, at = 0;
     for (size_t i = 0; i < path_count; i++) {
-        sg_status status = count_records(paths[i], set->classes, &records, message, size);
+        sg_status status = count_records(paths[i], set->classes, &records, diagnostic);
         if (status != SG_OK)
             return status;
     }
     set->labels = sgi_allocate(&set->allocator, records, sizeof *set->labels);
     set->pixels = sgi_allocate(&set->allocator, records, CIFAR_PIXELS);
     if (!set->labels || !set->pixels)
-        return sgi_image_message(SG_ERROR_MEMORY, message, size, "out of memory");
+        return sgi_fail(diagnostic, SG_ERROR_MEMORY, "out of memory");
     set->count = records;
     for (size_t i = 0; i < path_count; i++) {
-        sg_status status = read_records(set, &at, paths[i], message, size);
+        sg_status status = read_records(set, &at, paths[i], diagnostic);
         if (status != SG_OK)
             return status;
     }
-    return at == records
-               ? SG_OK
-               : sgi_image_message(SG_ERROR_FORMAT, message, size, "a file has become shorter");
+    return at == records ? SG_OK
+                         : sgi_fail(diagnostic, SG_ERROR_FORMAT, "a file has become shorter");
 }
 
 sg_status sg_dataset_open_cifar(sg_dataset **out, const char *const *paths, size_t path_count,
-                                int classes, const sg_allocator *allocator, char *message,
-                                size_t size)
+                                int classes, const sg_allocator *allocator,
+                                sg_diagnostic *diagnostic)
 {
     if (!out || !paths || path_count == 0 || (classes != 10 && classes != 100))
         return SG_ERROR_ARGUMENT;
     *out = NULL;
     sg_dataset *set = new_set(allocator);
     if (!set)
-        return sgi_image_message(SG_ERROR_MEMORY, message, size, "out of memory");
+        return sgi_fail(diagnostic, SG_ERROR_MEMORY, "out of memory");
     set->classes = classes;
-    sg_status status = fill_cifar(set, paths, path_count, message, size);
+    sg_status status = fill_cifar(set, paths, path_count, diagnostic);
     if (status == SG_OK)
         *out = set;
     else
@@ -213,13 +215,13 @@ static sg_status add_images(sg_dataset *set, const char *folder, int label, size
     return status;
 }
 
-static sg_status fill_folder(sg_dataset *set, const char *folder, char *message, size_t size)
+static sg_status fill_folder(sg_dataset *set, const char *folder, sg_diagnostic *diagnostic)
 {
     struct dirent **names;
     size_t capacity = 0;
     int count = list_folder(folder, &names);
     if (count < 0)
-        return sgi_image_message(SG_ERROR_IO, message, size, "%s: %s", folder, strerror(errno));
+        return sgi_fail_file(diagnostic, SG_ERROR_IO, folder, "%m");
     sg_status status = SG_OK;
     set->class_names = sgi_allocate(&set->allocator, (size_t)count, sizeof *set->class_names);
     if (!set->class_names)
@@ -237,26 +239,25 @@ static sg_status fill_folder(sg_dataset *set, const char *folder, char *message,
     }
     free_list(names, count);
     if (status == SG_OK && set->count == 0)
-        return sgi_image_message(SG_ERROR_FORMAT, message, size,
-                                 "%s: no CLASS/IMAGE.jpg or .png in it", folder);
+        return sgi_fail_file(diagnostic, SG_ERROR_FORMAT, folder,
+                             "no CLASS/IMAGE.jpg or .png in it");
     return status == SG_OK
                ? SG_OK
-               : sgi_image_message(status, message, size, "%s: %s", folder, sg_status_text(status));
+               : sgi_fail_file(diagnostic, status, folder, "%s", sg_status_text(status));
 }
 
 sg_status sg_dataset_open_folder(sg_dataset **out, const char *folder,
-                                 const sg_allocator *allocator, char *message, size_t size)
+                                 const sg_allocator *allocator, sg_diagnostic *diagnostic)
 {
     if (!out || !folder)
         return SG_ERROR_ARGUMENT;
     *out = NULL;
     if (!sgi_can_decode())
-        return sgi_image_message(SG_ERROR_UNSUPPORTED, message, size,
-                                 "built without libjpeg and libpng");
+        return sgi_fail(diagnostic, SG_ERROR_UNSUPPORTED, "built without libjpeg and libpng");
     sg_dataset *set = new_set(allocator);
     if (!set)
-        return sgi_image_message(SG_ERROR_MEMORY, message, size, "out of memory");
-    sg_status status = fill_folder(set, folder, message, size);
+        return sgi_fail(diagnostic, SG_ERROR_MEMORY, "out of memory");
+    sg_status status = fill_folder(set, folder, diagnostic);
     if (status == SG_OK)
         *out = set;
     else
@@ -286,34 +287,8 @@ const char *sg_dataset_class_name(const sg_dataset *set, int label)
     return set->class_names && label >= 0 && label < set->classes ? set->class_names[label] : NULL;
 }
 
-/* The bytes of a file; release with sgi_release. */
-static sg_status read_file(const char *path, const sg_allocator *allocator, uint8_t **bytes,
-                           size_t *count, char *message, size_t size)
-{
-    struct stat info;
-    FILE *file = fopen(path, "rb");
-    if (!file || fstat(fileno(file), &info) != 0 || !S_ISREG(info.st_mode)) {
-        if (file)
-            fclose(file);
-        return sgi_image_message(SG_ERROR_IO, message, size, "%s: cannot be read", path);
-    }
-    *count = (size_t)info.st_size;
-    sg_status status = *count <= MAX_FILE ? SG_OK : SG_ERROR_FORMAT;
-    *bytes = status == SG_OK ? sgi_allocate(allocator, *count + 1, 1) : NULL;
-    if (status == SG_OK && !*bytes)
-        status = SG_ERROR_MEMORY;
-    if (status == SG_OK && fread(*bytes, 1, *count, file) != *count)
-        status = SG_ERROR_IO;
-    fclose(file);
-    if (status == SG_OK)
-        return SG_OK;
-    sgi_release(allocator, *bytes);
-    *bytes = NULL;
-    return sgi_image_message(status, message, size, "%s: %s", path, sg_status_text(status));
-}
-
 static sg_status open_image(const sg_dataset *set, size_t index, sgi_decoded *decoded,
-                            char *message, size_t size)
+                            sg_diagnostic *diagnostic)
 {
     *decoded = (sgi_decoded){0};
     if (set->pixels) {
@@ -321,17 +296,18 @@ static sg_status open_image(const sg_dataset *set, size_t index, sgi_decoded *de
             (sgi_pixels8){set->pixels + index * CIFAR_PIXELS, CIFAR_SIDE, CIFAR_SIDE, true};
         return SG_OK;
     }
-    uint8_t *bytes = NULL;
+    char *bytes = NULL;
     size_t count = 0;
-    char why[160] = "";
-    sg_status status = read_file(set->paths[index], &set->allocator, &bytes, &count, message, size);
+    sg_diagnostic why = {0};
+    sg_status status =
+        sgi_file_read(set->paths[index], MAX_FILE, &set->allocator, &bytes, &count, diagnostic);
     if (status != SG_OK)
         return status;
-    status = sgi_decode(bytes, count, &set->allocator, decoded, why, sizeof why);
+    status = sgi_decode((const uint8_t *)bytes, count, &set->allocator, decoded, &why);
     sgi_release(&set->allocator, bytes);
     return status == SG_OK
                ? SG_OK
-               : sgi_image_message(status, message, size, "%s: %s", set->paths[index], why);
+               : sgi_fail_file(diagnostic, status, set->paths[index], "%s", why.message);
 }
 
 static bool sensible(const sg_image_view *v)
@@ -344,12 +320,12 @@ static bool sensible(const sg_image_view *v)
 }
 
 sg_status sg_dataset_read(const sg_dataset *set, size_t index, const sg_image_view *view,
-                          uint64_t epoch, float *image, char *message, size_t size)
+                          uint64_t epoch, float *image, sg_diagnostic *diagnostic)
 {
     if (!set || index >= set->count || !view || !sensible(view) || !image)
-        return sgi_image_message(SG_ERROR_ARGUMENT, message, size, "no such image, or a bad view");
+        return sgi_fail(diagnostic, SG_ERROR_ARGUMENT, "no such image, or a bad view");
     sgi_decoded decoded;
-    sg_status status = open_image(set, index, &decoded, message, size);
+    sg_status status = open_image(set, index, &decoded, diagnostic);
     if (status != SG_OK)
         return status;
     float *work =
@@ -357,7 +333,7 @@ sg_status sg_dataset_read(const sg_dataset *set, size_t index, const sg_image_vi
     if (work)
         sgi_image_view_apply(view, &decoded.pixels, epoch * set->count + index, image, work);
     else
-        status = sgi_image_message(SG_ERROR_MEMORY, message, size, "out of memory");
+        status = sgi_fail(diagnostic, SG_ERROR_MEMORY, "out of memory");
     sgi_release(&set->allocator, work);
     sgi_release(&set->allocator, decoded.owned);
     return status;

@@ -32,14 +32,10 @@ typedef struct sgi_decoded {
  * alpha (over black) and 16 bits are converted. What libjpeg and libpng need
  * for themselves they take from the heap. */
 SG_CHECKED sg_status sgi_decode(const uint8_t *bytes, size_t count, const sg_allocator *allocator,
-                                sgi_decoded *decoded, char *message, size_t size);
+                                sgi_decoded *decoded, sg_diagnostic *diagnostic);
 
 /* Whether this build can decode at all. */
 bool sgi_can_decode(void);
-
-/* Writes text to a caller's message buffer, which may be NULL; returns `status`. */
-sg_status sgi_image_message(sg_status status, char *message, size_t size, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
 
 /* The view of an image: crop, resize, flip, normalise to (3, size, size). `work` holds
  * sgi_image_view_work floats. */

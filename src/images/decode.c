@@ -7,6 +7,7 @@
 #include <jpeglib.h>
 #include <string.h>
 
+#include "base/diagnostic.h"
 #include "images/dataset.h"
 
 #define MAX_PIXELS ((size_t)1 << 27)
@@ -90,11 +91,11 @@ static sg_status run_jpeg(jpeg_work *w, const uint8_t *bytes, size_t count)
 }
 
 static sg_status decode_jpeg(const uint8_t *bytes, size_t count, const sg_allocator *allocator,
-                             sgi_decoded *decoded, char *message, size_t size)
+                             sgi_decoded *decoded, sg_diagnostic *diagnostic)
 {
     jpeg_work *w = sgi_allocate(allocator, 1, sizeof *w);
     if (!w)
-        return sgi_image_message(SG_ERROR_MEMORY, message, size, "out of memory");
+        return sgi_fail(diagnostic, SG_ERROR_MEMORY, "out of memory");
     w->allocator = allocator;
     w->info.err = jpeg_std_error(&w->errors.base);
     w->errors.base.error_exit = leave;
@@ -106,8 +107,8 @@ static sg_status decode_jpeg(const uint8_t *bytes, size_t count, const sg_alloca
             (sgi_pixels8){w->pixels, (int)w->info.output_width, (int)w->info.output_height, false};
     } else {
         sgi_release(allocator, w->pixels);
-        sgi_image_message(status, message, size, "%s",
-                          status == SG_ERROR_MEMORY ? "out of memory" : w->errors.text);
+        sgi_fail(diagnostic, status, "%s",
+                 status == SG_ERROR_MEMORY ? "out of memory" : w->errors.text);
     }
     jpeg_destroy_decompress(&w->info);
     sgi_release(allocator, w->line);
@@ -116,7 +117,7 @@ static sg_status decode_jpeg(const uint8_t *bytes, size_t count, const sg_alloca
 }
 
 static sg_status decode_png(const uint8_t *bytes, size_t count, const sg_allocator *allocator,
-                            sgi_decoded *decoded, char *message, size_t size)
+                            sgi_decoded *decoded, sg_diagnostic *diagnostic)
 {
     png_image image = {.version = PNG_IMAGE_VERSION};
     const png_color black = {0, 0, 0};
@@ -141,23 +142,22 @@ static sg_status decode_png(const uint8_t *bytes, size_t count, const sg_allocat
         decoded->pixels = (sgi_pixels8){pixels, (int)image.width, (int)image.height, false};
         return SG_OK;
     }
-    sgi_image_message(status, message, size, "%s",
-                      status == SG_ERROR_MEMORY ? "out of memory" : image.message);
+    sgi_fail(diagnostic, status, "%s", status == SG_ERROR_MEMORY ? "out of memory" : image.message);
     png_image_free(&image);
     sgi_release(allocator, pixels);
     return status;
 }
 
 sg_status sgi_decode(const uint8_t *bytes, size_t count, const sg_allocator *allocator,
-                     sgi_decoded *decoded, char *message, size_t size)
+                     sgi_decoded *decoded, sg_diagnostic *diagnostic)
 {
     static const uint8_t png[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
     *decoded = (sgi_decoded){0};
     if (count >= 8 && memcmp(bytes, png, 8) == 0)
-        return decode_png(bytes, count, allocator, decoded, message, size);
+        return decode_png(bytes, count, allocator, decoded, diagnostic);
     if (count >= 3 && bytes[0] == 0xff && bytes[1] == 0xd8 && bytes[2] == 0xff)
-        return decode_jpeg(bytes, count, allocator, decoded, message, size);
-    return sgi_image_message(SG_ERROR_FORMAT, message, size, "neither JPEG nor PNG");
+        return decode_jpeg(bytes, count, allocator, decoded, diagnostic);
+    return sgi_fail(diagnostic, SG_ERROR_FORMAT, "neither JPEG nor PNG");
 }
 
 bool sgi_can_decode(void)

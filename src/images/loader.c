@@ -37,7 +37,7 @@ struct sg_loader {
     int busy;                        /* workers with a ticket */
     bool quit, running;
     uint64_t skipped;
-    char message[200];
+    sg_diagnostic last; /* why the last of them could not be read */
 };
 
 sg_loader_config sg_loader_defaults(void)
@@ -48,25 +48,24 @@ sg_loader_config sg_loader_defaults(void)
 
 /* ---- Workers ------------------------------------------------------------------------------ */
 
-static void note_skipped(sg_loader *loader, const char *message)
+static void note_skipped(sg_loader *loader, const sg_diagnostic *why)
 {
     pthread_mutex_lock(&loader->lock);
     loader->skipped++;
-    sgi_image_message(SG_OK, loader->message, sizeof loader->message, "%s", message);
+    loader->last = *why;
     pthread_mutex_unlock(&loader->lock);
 }
 
 /* Reads the image at `position` of the epoch; its label, or -1 when it was left out. */
 static int fill_image(sg_loader *loader, uint64_t epoch, size_t position, float *image)
 {
-    char message[200] = "";
+    sg_diagnostic why = {0};
     size_t index = loader->order[position], count = loader->set->count;
     int tries = loader->config.view.augment ? MAX_TRIES : 1;
     for (int i = 0; i < tries; i++, index = (index + 1) % count) {
-        if (sg_dataset_read(loader->set, index, &loader->config.view, epoch, image, message,
-                            sizeof message) == SG_OK)
+        if (sg_dataset_read(loader->set, index, &loader->config.view, epoch, image, &why) == SG_OK)
             return loader->set->labels[index];
-        note_skipped(loader, message);
+        note_skipped(loader, &why);
     }
     memset(image, 0, loader->image_floats * sizeof *image);
     return -1;
@@ -306,11 +305,12 @@ sg_status sg_loader_next(sg_loader *loader, sg_batch *batch)
     return SG_OK;
 }
 
-uint64_t sg_loader_skipped(sg_loader *loader, char *message, size_t size)
+uint64_t sg_loader_skipped(sg_loader *loader, sg_diagnostic *last)
 {
     pthread_mutex_lock(&loader->lock);
     uint64_t skipped = loader->skipped;
-    sgi_image_message(SG_OK, message, size, "%s", loader->message);
+    if (last)
+        *last = loader->last;
     pthread_mutex_unlock(&loader->lock);
     return skipped;
 }

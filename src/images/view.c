@@ -4,25 +4,12 @@
  * pixel covers when it makes the image smaller, as torchvision's and PIL's is: columns first for
  * the rows that are needed, then rows. */
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/random.h"
 #include "images/dataset.h"
 
 enum { STREAM = 0x76696577 }; /* of crops and flips */
-
-sg_status sgi_image_message(sg_status status, char *message, size_t size, const char *format, ...)
-{
-    if (message && size) {
-        va_list arguments;
-        va_start(arguments, format);
-        vsnprintf(message, size, format, arguments);
-        va_end(arguments);
-    }
-    return status;
-}
 
 sg_image_view sg_image_view_defaults(void)
 {

@@ -2,19 +2,18 @@
  */
 #include "report/report.h"
 
+#include "base/diagnostic.h"
 #include "base/memory.h"
 #include "files/file.h"
 #include "report/page.h"
 #include "report/summary.h"
 
-static sg_status write_page(const char *folder, const sgi_text *out, char *message,
-                            size_t message_size)
+static sg_status write_page(const char *folder, const sgi_text *out, sg_diagnostic *diagnostic)
 {
     char *path = sgi_path_join(&out->allocator, folder, "report.html");
     if (!path)
-        return sgi_explain(SG_ERROR_MEMORY, message, message_size, "%s: out of memory", folder);
-    sg_status status =
-        sgi_file_write(path, out->data, out->size, &out->allocator, message, message_size);
+        return sgi_fail_file(diagnostic, SG_ERROR_MEMORY, folder, "out of memory");
+    sg_status status = sgi_file_write(path, out->data, out->size, &out->allocator, diagnostic);
     sgi_release(&out->allocator, path);
     return status;
 }
@@ -37,11 +36,11 @@ static void write_sections(sgi_page *page)
     sgi_page_end(page);
 }
 
-sg_status sgi_report_write(const char *folder, const sg_allocator *allocator, char *message,
-                           size_t message_size)
+sg_status sgi_report_write(const char *folder, const sg_allocator *allocator,
+                           sg_diagnostic *diagnostic)
 {
     sgi_runs runs;
-    sg_status status = sgi_runs_read(&runs, folder, true, allocator, message, message_size);
+    sg_status status = sgi_runs_read(&runs, folder, true, allocator, diagnostic);
     if (status != SG_OK)
         return status;
     sgi_text out;
@@ -55,9 +54,9 @@ sg_status sgi_report_write(const char *folder, const sg_allocator *allocator, ch
     }
     status = out.status;
     if (status == SG_OK)
-        status = write_page(folder, &out, message, message_size);
+        status = write_page(folder, &out, diagnostic);
     else
-        sgi_explain(status, message, message_size, "%s: out of memory", folder);
+        sgi_fail_file(diagnostic, status, folder, "out of memory");
     sgi_report_summary_release(&summary);
     sgi_text_release(&out);
     sgi_runs_release(&runs);

@@ -8,13 +8,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "stablegrad/diagnostic.h"
 #include "stablegrad/memory.h"
 #include "stablegrad/status.h"
 
 /* Reads the folder and writes folder/report.html, all or nothing. A run that was interrupted, that
  * failed, that has no field, no metrics or no reference gets a report that says so. */
 SG_CHECKED sg_status sgi_report_write(const char *folder, const sg_allocator *allocator,
-                                      char *message, size_t message_size);
+                                      sg_diagnostic *diagnostic);
 
 /* Mean and sample standard deviation over the seeds that have the value. */
 typedef struct sgi_statistic {
@@ -58,8 +59,7 @@ typedef struct sgi_report_summary {
 
 /* *out is always safe to release. */
 SG_CHECKED sg_status sgi_report_summarise(sgi_report_summary *out, const char *folder,
-                                          const sg_allocator *allocator, char *message,
-                                          size_t message_size);
+                                          const sg_allocator *allocator, sg_diagnostic *diagnostic);
 void sgi_report_summary_release(sgi_report_summary *summary);
 
 #endif

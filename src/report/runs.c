@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/diagnostic.h"
 #include "base/memory.h"
 #include "files/file.h"
 
@@ -19,13 +20,35 @@ enum {
 
 typedef struct source {
     const sg_allocator *allocator;
-    char *message;
-    size_t message_size;
+    sg_diagnostic *diagnostic;
 } source;
 
 static sg_status no_memory(const source *s)
 {
-    return sgi_explain(SG_ERROR_MEMORY, s->message, s->message_size, "out of memory");
+    return sgi_fail(s->diagnostic, SG_ERROR_MEMORY, "out of memory");
+}
+
+/* Refuses folder/name, at the place of `error` if there is one. */
+__attribute__((format(printf, 5, 6))) static sg_status bad_file(const source *s, const char *folder,
+                                                                const char *name,
+                                                                const json_error_t *error,
+                                                                const char *format, ...)
+{
+    sg_diagnostic *d = s->diagnostic;
+    char *path = d ? sgi_path_join(s->allocator, folder, name) : NULL;
+    if (!path)
+        return SG_ERROR_FORMAT;
+    va_list arguments;
+    va_start(arguments, format);
+    sgi_diagnostic_file(d, path);
+    vsnprintf(d->message, sizeof d->message, format, arguments);
+    va_end(arguments);
+    if (error) {
+        d->line = error->line;
+        d->column = error->column;
+    }
+    sgi_release(s->allocator, path);
+    return SG_ERROR_FORMAT;
 }
 
 /* Reads folder/name. A file that is not there gives SG_OK and *text NULL when it is optional. */
@@ -39,7 +62,7 @@ static sg_status read_text(const source *s, const char *folder, const char *name
         return no_memory(s);
     sg_status status = SG_OK;
     if (!optional || sgi_file_exists(path))
-        status = sgi_file_read(path, limit, s->allocator, text, size, s->message, s->message_size);
+        status = sgi_file_read(path, limit, s->allocator, text, size, s->diagnostic);
     sgi_release(s->allocator, path);
     return status;
 }
@@ -55,11 +78,9 @@ static sg_status read_json(const source *s, const char *folder, const char *name
     *out = json_loadb(text, size, 0, &error);
     sgi_release(s->allocator, text);
     if (!*out)
-        return sgi_explain(SG_ERROR_FORMAT, s->message, s->message_size, "%s/%s:%d:%d: %s", folder,
-                           name, error.line, error.column, error.text);
+        return bad_file(s, folder, name, &error, "%s", error.text);
     if (!json_is_object(*out))
-        return sgi_explain(SG_ERROR_FORMAT, s->message, s->message_size, "%s/%s: not a JSON object",
-                           folder, name);
+        return bad_file(s, folder, name, NULL, "not a JSON object");
     return SG_OK;
 }
 
@@ -104,15 +125,17 @@ static sg_status read_field(const source *s, const char *folder, sgi_run *run)
     char *path = sgi_path_join(s->allocator, folder, "field.npz");
     if (!path)
         return no_memory(s);
-    char why[512] = "there is no field.npz";
+    sg_diagnostic why = {.message = "there is no field.npz"};
+    char line[512];
     sg_status status = SG_ERROR_IO;
     if (sgi_file_exists(path))
-        status = sgi_npz_read(path, FIELD_LIMIT, s->allocator, &run->field, why, sizeof why);
+        status = sgi_npz_read(path, FIELD_LIMIT, s->allocator, &run->field, &why);
     sgi_release(s->allocator, path);
     if (status == SG_OK)
         return SG_OK;
+    sgi_diagnostic_line(&why, line, sizeof line);
     if (status != SG_ERROR_MEMORY)
-        run->field_note = sgi_copy_text(s->allocator, why);
+        run->field_note = sgi_copy_text(s->allocator, line);
     return run->field_note ? SG_OK : no_memory(s);
 }
 
@@ -197,9 +220,8 @@ static sg_status read_member(const source *s, const char *folder, const char *na
                              sgi_runs *out, sgi_variant *variant)
 {
     if (!name || !name[0] || name[0] == '.' || strchr(name, '/'))
-        return sgi_explain(SG_ERROR_FORMAT, s->message, s->message_size,
-                           "%s/compare.json: '%s' is not the name of a run inside it", folder,
-                           name ? name : "");
+        return bad_file(s, folder, "compare.json", NULL, "'%s' is not the name of a run inside it",
+                        name ? name : "");
     char *path = sgi_path_join(s->allocator, folder, name);
     char *info = path ? sgi_path_join(s->allocator, path, "run.json") : NULL;
     sg_status status = info ? SG_OK : no_memory(s);
@@ -241,8 +263,7 @@ static sg_status read_comparison(const source *s, const char *folder, const json
     for (size_t v = 0; v < count; v++)
         runs += json_array_size(json_object_get(json_array_get(variants, v), "runs"));
     if (count == 0 || count > VARIANTS_MOST || runs > RUNS_MOST)
-        return sgi_explain(SG_ERROR_FORMAT, s->message, s->message_size,
-                           "%s/compare.json: lists no variants, or too many", folder);
+        return bad_file(s, folder, "compare.json", NULL, "lists no variants, or too many");
     out->comparison = true;
     out->name = sgi_copy_text(s->allocator, text_or(list, "name", "comparison"));
     out->variants = sgi_allocate(s->allocator, count, sizeof *out->variants);
@@ -253,16 +274,16 @@ static sg_status read_comparison(const source *s, const char *folder, const json
     for (size_t v = 0; v < count && status == SG_OK; v++)
         status = read_variant(s, folder, json_array_get(variants, v), fields, out);
     if (status == SG_OK && out->run_count == 0)
-        status = sgi_explain(SG_ERROR_IO, s->message, s->message_size,
-                             "%s: none of the runs in compare.json is there", folder);
+        status = sgi_fail_file(s->diagnostic, SG_ERROR_IO, folder,
+                               "none of the runs in compare.json is there");
     return status;
 }
 
 sg_status sgi_runs_read(sgi_runs *out, const char *folder, bool fields,
-                        const sg_allocator *allocator, char *message, size_t message_size)
+                        const sg_allocator *allocator, sg_diagnostic *diagnostic)
 {
     *out = (sgi_runs){.allocator = sgi_allocator_or_heap(allocator)};
-    source s = {&out->allocator, message, message_size};
+    source s = {&out->allocator, diagnostic};
     char *path = sgi_path_join(&out->allocator, folder, "compare.json");
     if (!path)
         return no_memory(&s);

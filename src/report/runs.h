@@ -40,8 +40,7 @@ typedef struct sgi_runs {
 /* Reads everything; with `fields` false no field.npz and problem.yaml. *out is always safe to
  * release. The JSON library keeps its own memory on the C heap. */
 SG_CHECKED sg_status sgi_runs_read(sgi_runs *out, const char *folder, bool fields,
-                                   const sg_allocator *allocator, char *message,
-                                   size_t message_size);
+                                   const sg_allocator *allocator, sg_diagnostic *diagnostic);
 void sgi_runs_release(sgi_runs *runs);
 
 /* Members of run.json: a text ("" when missing), a number (NaN when missing). `group` may be NULL.

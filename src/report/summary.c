@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/diagnostic.h"
 #include "base/memory.h"
 #include "files/file.h"
 #include "report/image_run.h"
@@ -206,17 +207,17 @@ sg_status sgi_summary_make(sgi_report_summary *out, const sgi_runs *runs)
 }
 
 sg_status sgi_report_summarise(sgi_report_summary *out, const char *folder,
-                               const sg_allocator *allocator, char *message, size_t message_size)
+                               const sg_allocator *allocator, sg_diagnostic *diagnostic)
 {
     *out = (sgi_report_summary){.allocator = sgi_allocator_or_heap(allocator)};
     sgi_runs runs;
-    sg_status status = sgi_runs_read(&runs, folder, false, allocator, message, message_size);
+    sg_status status = sgi_runs_read(&runs, folder, false, allocator, diagnostic);
     if (status != SG_OK)
         return status;
     status = sgi_summary_make(out, &runs);
     sgi_runs_release(&runs);
     if (status != SG_OK)
-        sgi_explain(status, message, message_size, "%s: out of memory", folder);
+        sgi_fail_file(diagnostic, status, folder, "out of memory");
     return status;
 }
 

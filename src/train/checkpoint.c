@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/diagnostic.h"
 #include "base/memory.h"
 #include "base/params.h"
 #include "files/safetensors.h"
@@ -56,43 +57,40 @@ static sg_status list_weights(tensor_list *list, const sg_jet_network *network,
     return SG_OK;
 }
 
-static sg_status no_memory(sgi_message *message)
+static sg_status no_memory(sg_diagnostic *diagnostic)
 {
-    sgi_message_set(message, "out of memory");
-    return SG_ERROR_MEMORY;
+    return sgi_fail(diagnostic, SG_ERROR_MEMORY, "out of memory");
 }
 
 sg_status sgi_weights_save(const char *path, const sg_jet_network *network,
-                           const sg_allocator *given, sgi_message *message)
+                           const sg_allocator *given, sg_diagnostic *diagnostic)
 {
     sg_allocator allocator = sgi_allocator_or_heap(given);
     tensor_list list;
     if (list_weights(&list, network, &allocator) != SG_OK)
-        return no_memory(message);
+        return no_memory(diagnostic);
     sgi_tensor_note note = {"format", "pt"};
-    sg_status status = sgi_safetensors_write(path, list.tensors, list.count, &note, 1,
-                                             message->text, sizeof message->text);
+    sg_status status = sgi_safetensors_write(path, list.tensors, list.count, &note, 1, diagnostic);
     release_list(&list, &allocator);
     return status;
 }
 
 sg_status sgi_checkpoint_save(const char *path, const sg_jet_network *network,
                               const sg_optim *optim, const sgi_progress *progress,
-                              const sg_allocator *given, sgi_message *message)
+                              const sg_allocator *given, sg_diagnostic *diagnostic)
 {
     sg_allocator allocator = sgi_allocator_or_heap(given);
     tensor_list list;
     if (list_weights(&list, network, &allocator) != SG_OK)
-        return no_memory(message);
+        return no_memory(diagnostic);
     size_t size;
     const void *state = sg_optim_state(optim, &size);
     list.tensors[list.count++] = (sgi_tensor){
         .name = SG_STATE_TENSOR, .type = SG_TENSOR_U8, .rank = 1, .shape = {size}, .data = state};
     sgi_progress_notes notes;
     sgi_progress_write(&notes, progress);
-    sg_status status =
-        sgi_safetensors_write(path, list.tensors, list.count, notes.notes, SG_PROGRESS_NOTES,
-                              message->text, sizeof message->text);
+    sg_status status = sgi_safetensors_write(path, list.tensors, list.count, notes.notes,
+                                             SG_PROGRESS_NOTES, diagnostic);
     release_list(&list, &allocator);
     return status;
 }
@@ -105,25 +103,24 @@ static bool same_shape(const sgi_tensor *a, const sgi_tensor *b)
 }
 
 static sg_status check_weights(const tensor_list *list, const sgi_safetensors *file,
-                               const char *path, sgi_message *message)
+                               const char *path, sg_diagnostic *diagnostic)
 {
     for (size_t i = 0; i < list->count; i++) {
         const sgi_tensor *want = &list->tensors[i], *have = sgi_safetensors_find(file, want->name);
         if (!have) {
-            sgi_message_set(message, "%s has no tensor '%s'", path, want->name);
-            return SG_ERROR_FORMAT;
+            return sgi_fail_file(diagnostic, SG_ERROR_FORMAT, path, "has no tensor '%s'",
+                                 want->name);
         }
         if (have->type != SG_TENSOR_F32 && have->type != SG_TENSOR_F64) {
-            sgi_message_set(message, "%s: '%s' is of type %s, not F32 or F64", path, want->name,
-                            sgi_tensor_type_name(have->type));
-            return SG_ERROR_FORMAT;
+            return sgi_fail_file(diagnostic, SG_ERROR_FORMAT, path,
+                                 "'%s' is of type %s, not F32 or F64", want->name,
+                                 sgi_tensor_type_name(have->type));
         }
         if (!same_shape(want, have)) {
-            sgi_message_set(message,
-                            "%s: '%s' does not have the shape of this network's (%zu x %zu); "
-                            "is it the same problem?",
-                            path, want->name, want->shape[0], want->rank > 1 ? want->shape[1] : 1);
-            return SG_ERROR_FORMAT;
+            return sgi_fail_file(diagnostic, SG_ERROR_FORMAT, path,
+                                 "'%s' does not have the shape of this network's (%zu x %zu); "
+                                 "is it the same problem?",
+                                 want->name, want->shape[0], want->rank > 1 ? want->shape[1] : 1);
         }
     }
     return SG_OK;
@@ -145,12 +142,12 @@ static void copy_weights(const sgi_tensor *to, const sgi_tensor *from)
 
 static sg_status read_weights(const sgi_safetensors *file, const char *path,
                               sg_jet_network *network, const sg_allocator *allocator,
-                              sgi_message *message)
+                              sg_diagnostic *diagnostic)
 {
     tensor_list list;
     if (list_weights(&list, network, allocator) != SG_OK)
-        return no_memory(message);
-    sg_status status = check_weights(&list, file, path, message);
+        return no_memory(diagnostic);
+    sg_status status = check_weights(&list, file, path, diagnostic);
     for (size_t i = 0; i < list.count && status == SG_OK; i++)
         copy_weights(&list.tensors[i], sgi_safetensors_find(file, list.tensors[i].name));
     release_list(&list, allocator);
@@ -158,34 +155,33 @@ static sg_status read_weights(const sgi_safetensors *file, const char *path,
 }
 
 sg_status sgi_weights_load(const char *path, sg_jet_network *network, const sg_allocator *given,
-                           sgi_message *message)
+                           sg_diagnostic *diagnostic)
 {
     sg_allocator allocator = sgi_allocator_or_heap(given);
     sgi_safetensors *file;
-    sg_status status =
-        sgi_safetensors_open(&file, path, &allocator, message->text, sizeof message->text);
+    sg_status status = sgi_safetensors_open(&file, path, &allocator, diagnostic);
     if (status != SG_OK)
         return status;
-    status = read_weights(file, path, network, &allocator, message);
+    status = read_weights(file, path, network, &allocator, diagnostic);
     sgi_safetensors_close(file);
     return status;
 }
 
 static sg_status read_checkpoint(const sgi_safetensors *file, const char *path,
                                  sg_jet_network *network, sg_optim *optim, sgi_progress *progress,
-                                 const sg_allocator *allocator, sgi_message *message)
+                                 const sg_allocator *allocator, sg_diagnostic *diagnostic)
 {
     const sgi_tensor *state = sgi_safetensors_find(file, SG_STATE_TENSOR);
     sgi_progress read;
     if (!state || state->type != SG_TENSOR_U8 || !sgi_progress_read(file, &read)) {
-        sgi_message_set(message, "%s is not a checkpoint that can be resumed", path);
-        return SG_ERROR_FORMAT;
+        return sgi_fail_file(diagnostic, SG_ERROR_FORMAT, path,
+                             "not a checkpoint that can be resumed");
     }
     if (sg_optim_restore(optim, state->data, sgi_tensor_elements(state)) != SG_OK) {
-        sgi_message_set(message, "%s was saved by another optimizer or network", path);
-        return SG_ERROR_STATE;
+        return sgi_fail_file(diagnostic, SG_ERROR_STATE, path,
+                             "was saved by another optimizer or network");
     }
-    sg_status status = read_weights(file, path, network, allocator, message);
+    sg_status status = read_weights(file, path, network, allocator, diagnostic);
     if (status == SG_OK)
         *progress = read;
     return status;
@@ -193,15 +189,14 @@ static sg_status read_checkpoint(const sgi_safetensors *file, const char *path,
 
 sg_status sgi_checkpoint_load(const char *path, sg_jet_network *network, sg_optim *optim,
                               sgi_progress *progress, const sg_allocator *given,
-                              sgi_message *message)
+                              sg_diagnostic *diagnostic)
 {
     sg_allocator allocator = sgi_allocator_or_heap(given);
     sgi_safetensors *file;
-    sg_status status =
-        sgi_safetensors_open(&file, path, &allocator, message->text, sizeof message->text);
+    sg_status status = sgi_safetensors_open(&file, path, &allocator, diagnostic);
     if (status != SG_OK)
         return status;
-    status = read_checkpoint(file, path, network, optim, progress, &allocator, message);
+    status = read_checkpoint(file, path, network, optim, progress, &allocator, diagnostic);
     sgi_safetensors_close(file);
     return status;
 }

@@ -1,130 +1,178 @@
-/* field.npz: see field.h. */
+/* field.npz and field.vti: see field.h. */
 #include "train/field.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "base/diagnostic.h"
 #include "base/memory.h"
 #include "files/npz.h"
+#include "files/vti.h"
 
-typedef struct writer {
-    sgi_npz *npz;
-    const sgi_problem *problem;
-    const sgi_box_grid *grid;
-    sgi_message *message;
-} writer;
+enum { NAME_SIZE = 256 };
 
-static sg_status add(writer *w, const char *name, const double *values)
+/* What both files hold: the axes, and named arrays over the grid. */
+typedef struct gallery {
+    sg_allocator allocator;
+    sgi_problem *problem;
+    sgi_box_grid grid;
+    double *axes[SG_MOST_COORDINATES]; /* (grid.sizes[c]) */
+    double *memory;                    /* (most, grid.total) */
+    double **arrays;                   /* (most), into `memory` */
+    char (*names)[NAME_SIZE];          /* (most) */
+    size_t count, most;
+    sg_pool *pool;
+} gallery;
+
+/* ---- Evaluating --------------------------------------------------------------------------- */
+
+static void release(gallery *g)
 {
-    return sgi_npz_add(w->npz, name, SG_ARRAY_FLOAT64, (size_t)w->grid->coordinates, w->grid->sizes,
-                       values, w->message->text, sizeof w->message->text);
+    for (int c = 0; c < g->grid.coordinates; c++)
+        sgi_release(&g->allocator, g->axes[c]);
+    sgi_release(&g->allocator, g->memory);
+    sgi_release(&g->allocator, (void *)g->arrays);
+    sgi_release(&g->allocator, g->names);
 }
 
-static sg_status add_axes(writer *w, double *axis)
+static sg_status allocate(gallery *g)
 {
-    sg_status status = SG_OK;
-    for (int c = 0; c < w->grid->coordinates && status == SG_OK; c++) {
-        for (size_t i = 0; i < w->grid->sizes[c]; i++)
-            axis[i] = sgi_box_grid_axis(w->grid, c, i);
-        status = sgi_npz_add(w->npz, w->problem->names.coordinates[c], SG_ARRAY_FLOAT64, 1,
-                             &w->grid->sizes[c], axis, w->message->text, sizeof w->message->text);
+    g->memory = sgi_allocate(&g->allocator, g->most * g->grid.total, sizeof *g->memory);
+    g->arrays = sgi_allocate(&g->allocator, g->most, sizeof *g->arrays);
+    g->names = sgi_allocate(&g->allocator, g->most, sizeof *g->names);
+    bool there = g->memory && g->arrays && g->names;
+    for (size_t k = 0; k < g->most && there; k++)
+        g->arrays[k] = g->memory + k * g->grid.total;
+    for (int c = 0; c < g->grid.coordinates && there; c++) {
+        g->axes[c] = sgi_allocate(&g->allocator, g->grid.sizes[c], sizeof *g->axes[c]);
+        there = g->axes[c] != NULL;
+        for (size_t i = 0; i < g->grid.sizes[c] && there; i++)
+            g->axes[c][i] = sgi_box_grid_axis(&g->grid, c, i);
     }
-    return status;
+    return there ? SG_OK : SG_ERROR_MEMORY;
 }
 
-/* Adds `count` arrays under PREFIX name SUFFIX. */
-static sg_status add_all(writer *w, const char *prefix, const char *const *names,
-                         const char *suffix, double *const *arrays, size_t count)
+/* Names the next `count` arrays PREFIX name SUFFIX and hands them out. */
+static double **take(gallery *g, const char *prefix, const char *const *names, const char *suffix,
+                     size_t count)
 {
-    sg_status status = SG_OK;
-    for (size_t k = 0; k < count && status == SG_OK; k++) {
-        char name[256];
-        snprintf(name, sizeof name, "%s%s%s", prefix, names[k], suffix);
-        status = add(w, name, arrays[k]);
-    }
-    return status;
+    double **arrays = g->arrays + g->count;
+    for (size_t k = 0; k < count; k++)
+        snprintf(g->names[g->count++], NAME_SIZE, "%s%s%s", prefix, names[k], suffix);
+    return arrays;
 }
 
-static sg_status add_fields(writer *w, sgi_problem *problem, sg_jet_network *network, sg_pool *pool,
-                            double **arrays, const sg_allocator *allocator)
+static sg_status add_fields(gallery *g, sg_jet_network *network)
 {
+    sgi_problem *problem = g->problem;
     size_t fields = (size_t)problem->names.field_count;
-    sgi_places places = {w->grid, NULL, w->grid->total};
+    sgi_places places = {&g->grid, NULL, g->grid.total};
     sgi_point_set values;
     sg_diagnostic diagnostic;
     sg_status status =
         sgi_problem_quantities(problem, problem->names.fields, fields, &values, &diagnostic);
-    if (status == SG_OK) {
-        status =
-            sgi_quantities_evaluate(problem, &values, network, &places, arrays, pool, allocator);
-        sgi_point_set_release(&values);
-    }
-    if (status == SG_OK)
-        status = add_all(w, "", problem->names.fields, "", arrays, fields);
+    if (status != SG_OK)
+        return status;
+    double **arrays = take(g, "", problem->names.fields, "", fields);
+    status =
+        sgi_quantities_evaluate(problem, &values, network, &places, arrays, g->pool, &g->allocator);
+    sgi_point_set_release(&values);
     if (status != SG_OK || problem->solution.kind == SG_SOLUTION_NONE)
         return status;
-    status = sgi_places_reference(problem, &places, arrays, pool, allocator);
-    if (status == SG_OK)
-        status = add_all(w, "", problem->names.fields, "_reference", arrays, fields);
-    return status;
+    arrays = take(g, "", problem->names.fields, "_reference", fields);
+    return sgi_places_reference(problem, &places, arrays, g->pool, &g->allocator);
 }
 
-static sg_status add_residuals(writer *w, const sgi_problem *problem, sg_jet_network *network,
-                               sg_pool *pool, double **arrays, const sg_allocator *allocator)
+static sg_status add_residuals(gallery *g, sg_jet_network *network)
 {
-    const sgi_point_set *domain = &problem->sets[0];
+    const sgi_point_set *domain = &g->problem->sets[0];
     const char *names[SG_MOST_COMPONENTS];
     for (int k = 0; k < domain->component_count; k++)
         names[k] = domain->terms[domain->component_terms[k]].name;
-    sgi_places places = {w->grid, NULL, w->grid->total};
-    sg_status status =
-        sgi_quantities_evaluate(problem, domain, network, &places, arrays, pool, allocator);
-    if (status != SG_OK)
-        return status;
-    return add_all(w, "residual_", names, "", arrays, (size_t)domain->component_count);
+    sgi_places places = {&g->grid, NULL, g->grid.total};
+    double **arrays = take(g, "residual_", names, "", (size_t)domain->component_count);
+    return sgi_quantities_evaluate(g->problem, domain, network, &places, arrays, g->pool,
+                                   &g->allocator);
 }
 
-static sg_status write_arrays(writer *w, sgi_problem *problem, sg_jet_network *network,
-                              sg_pool *pool, const sg_allocator *allocator)
+/* ---- Writing ------------------------------------------------------------------------------ */
+
+static sg_status add_arrays(const gallery *g, sgi_npz *npz, sg_diagnostic *diagnostic)
 {
-    size_t fields = (size_t)problem->names.field_count;
-    size_t components = (size_t)problem->sets[0].component_count;
-    size_t count = fields > components ? fields : components;
-    double **arrays = sgi_allocate(allocator, count, sizeof *arrays);
-    double *memory = sgi_allocate(allocator, count * w->grid->total, sizeof *memory);
-    sg_status status = arrays && memory ? SG_OK : SG_ERROR_MEMORY;
-    for (size_t k = 0; k < count && status == SG_OK; k++)
-        arrays[k] = memory + k * w->grid->total;
-    if (status == SG_OK)
-        status = add_axes(w, memory);
-    if (status == SG_OK)
-        status = add_fields(w, problem, network, pool, arrays, allocator);
-    if (status == SG_OK)
-        status = add_residuals(w, problem, network, pool, arrays, allocator);
-    sgi_release(allocator, memory);
-    sgi_release(allocator, arrays);
+    const sgi_box_grid *grid = &g->grid;
+    sg_status status = SG_OK;
+    for (int c = 0; c < grid->coordinates && status == SG_OK; c++)
+        status = sgi_npz_add(npz, g->problem->names.coordinates[c], SG_ARRAY_FLOAT64, 1,
+                             &grid->sizes[c], g->axes[c], diagnostic);
+    for (size_t k = 0; k < g->count && status == SG_OK; k++)
+        status = sgi_npz_add(npz, g->names[k], SG_ARRAY_FLOAT64, (size_t)grid->coordinates,
+                             grid->sizes, g->arrays[k], diagnostic);
     return status;
 }
 
-sg_status sgi_field_write(const char *folder, sgi_problem *problem, sg_jet_network *network,
-                          sg_pool *pool, const sg_allocator *given, sgi_message *message)
+static sg_status write_npz(const gallery *g, const char *path, sg_diagnostic *diagnostic)
 {
-    sg_allocator allocator = sgi_allocator_or_heap(given);
-    char path[SG_PATH_SIZE];
-    sgi_box_grid whole = sgi_box_grid_of_problem(problem);
-    sgi_box_grid grid = sgi_box_grid_thinned(&whole, SG_FIELD_POINTS);
-    writer w = {.problem = problem, .grid = &grid, .message = message};
-    sg_status status = sgi_run_path(path, folder, "field.npz");
-    message->text[0] = '\0';
+    sgi_npz *npz;
+    sg_status status = sgi_npz_create(&npz, path, &g->allocator, diagnostic);
+    if (status != SG_OK)
+        return status;
+    status = add_arrays(g, npz, diagnostic);
     if (status == SG_OK)
-        status = sgi_npz_create(&w.npz, path, &allocator, message->text, sizeof message->text);
-    if (status == SG_OK) {
-        status = write_arrays(&w, problem, network, pool, &allocator);
-        if (status == SG_OK)
-            return sgi_npz_commit(w.npz, message->text, sizeof message->text);
-        sgi_npz_abandon(w.npz);
+        return sgi_npz_commit(npz, diagnostic);
+    sgi_npz_abandon(npz);
+    return status;
+}
+
+static sg_status write_vti(const gallery *g, const char *path, sg_diagnostic *diagnostic)
+{
+    sgi_vti_grid grid = {.rank = (size_t)g->grid.coordinates};
+    sgi_vti_field *fields = sgi_allocate(&g->allocator, g->count, sizeof *fields);
+    if (!fields)
+        return sgi_fail_file(diagnostic, SG_ERROR_MEMORY, path, "out of memory");
+    for (size_t c = 0; c < grid.rank; c++) {
+        grid.names[c] = g->problem->names.coordinates[c];
+        grid.axes[c] = g->axes[c];
+        grid.shape[c] = g->grid.sizes[c];
     }
-    if (!message->text[0])
-        sgi_message_set(message, "cannot write %s/field.npz: %s", folder, sg_status_text(status));
+    for (size_t k = 0; k < g->count; k++)
+        fields[k] = (sgi_vti_field){g->names[k], g->arrays[k]};
+    sg_status status = sgi_vti_write(path, &grid, fields, g->count, &g->allocator, diagnostic);
+    sgi_release(&g->allocator, fields);
+    return status;
+}
+
+static sg_status write_both(const gallery *g, const char *folder, sg_diagnostic *diagnostic)
+{
+    char npz[SG_PATH_SIZE], vti[SG_PATH_SIZE];
+    sg_status status = sgi_run_path(npz, folder, "field.npz");
+    if (status == SG_OK)
+        status = sgi_run_path(vti, folder, "field.vti");
+    if (status != SG_OK)
+        return sgi_fail_file(diagnostic, status, folder, "the path is too long");
+    status = write_npz(g, npz, diagnostic);
+    return status == SG_OK ? write_vti(g, vti, diagnostic) : status;
+}
+
+sg_status sgi_field_write(const char *folder, sgi_problem *problem, sg_jet_network *network,
+                          sg_pool *pool, const sg_allocator *given, sg_diagnostic *diagnostic)
+{
+    size_t fields = (size_t)problem->names.field_count;
+    sgi_box_grid whole = sgi_box_grid_of_problem(problem);
+    gallery g = {.allocator = sgi_allocator_or_heap(given),
+                 .problem = problem,
+                 .grid = sgi_box_grid_thinned(&whole, SG_FIELD_POINTS),
+                 .most = 2 * fields + (size_t)problem->sets[0].component_count,
+                 .pool = pool};
+    sg_status status = allocate(&g);
+    if (status == SG_OK)
+        status = add_fields(&g, network);
+    if (status == SG_OK)
+        status = add_residuals(&g, network);
+    if (status != SG_OK)
+        sgi_fail_file(diagnostic, status, folder, "field.npz cannot be made: %s",
+                      sg_status_text(status));
+    else
+        status = write_both(&g, folder, diagnostic);
+    release(&g);
     return status;
 }

@@ -1,18 +1,18 @@
-/* field.npz: the solution on a grid, for pictures and for other programs. */
+/* field.npz and field.vti: the solution on a grid, for pictures and for other programs. */
 #ifndef SG_TRAIN_FIELD_H
 #define SG_TRAIN_FIELD_H
 
 #include "pinn/quantities.h"
 #include "train/run_folder.h"
 
-/* Points of the grid in field.npz at most. */
+/* Points of the grid at most. */
 enum { SG_FIELD_POINTS = 400000 };
 
-/* Writes folder/field.npz: an axis for each coordinate, then for each field F its values F, the
- * reference F_reference when there is one, and residual_E for each equation E. The grid is the
- * problem's evaluation grid, thinned to SG_FIELD_POINTS. */
+/* Writes folder/field.npz and the same for ParaView, folder/field.vti: an axis for each coordinate,
+ * then for each field F its values F, the reference F_reference when there is one, and residual_E
+ * for each equation E. The grid is the problem's evaluation grid, thinned to SG_FIELD_POINTS. */
 SG_CHECKED sg_status sgi_field_write(const char *folder, sgi_problem *problem,
                                      sg_jet_network *network, sg_pool *pool,
-                                     const sg_allocator *allocator, sgi_message *message);
+                                     const sg_allocator *allocator, sg_diagnostic *diagnostic);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/diagnostic.h"
 #include "base/memory.h"
 #include "graph/state.h"
 #include "train/image_events.h"
@@ -75,11 +76,13 @@ static void add(tally *sum, const sgi_image_step *step, double seconds)
 /* Says so the first time, and whenever their number has doubled. */
 static void note_unread(image_subject *s, size_t used)
 {
-    char why[300] = "";
-    uint64_t unread = sgi_image_trainer_unread(s->trainer, why, sizeof why);
+    sg_diagnostic last = {0};
+    char why[300];
+    uint64_t unread = sgi_image_trainer_unread(s->trainer, &last);
     if (unread == 0 || unread < 2 * s->told_unread)
         return;
     s->told_unread = unread;
+    sgi_diagnostic_line(&last, why, sizeof why);
     snprintf(s->note + used, sizeof s->note - used,
              "%s%llu image%s not be read so far; the last: %s", used ? "\n" : "",
              (unsigned long long)unread, unread == 1 ? " could" : "s could", why);
@@ -110,7 +113,7 @@ static void fill_images(image_subject *s, const sgi_image_step *step, bool obser
 }
 
 static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, sg_step_info *info,
-                      bool *write, sgi_message *message)
+                      bool *write, sg_diagnostic *diagnostic)
 {
     image_subject *s = own(subject);
     const sg_net *net = sgi_image_trainer_network(s->trainer);
@@ -122,7 +125,7 @@ static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, sg_step_i
         observe_from = -INFINITY;
     double began = sgi_seconds();
     sgi_image_step result;
-    sg_status status = sgi_image_trainer_step(s->trainer, observe_from, &result, message);
+    sg_status status = sgi_image_trainer_step(s->trainer, observe_from, &result, diagnostic);
     if (status != SG_OK)
         return status;
     double seconds = sgi_seconds() - began;
@@ -146,11 +149,11 @@ static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, sg_step_i
 }
 
 static sg_status evaluate(sgi_subject *subject, sgi_evaluation_metrics *metrics,
-                          sgi_message *message)
+                          sg_diagnostic *diagnostic)
 {
     image_subject *s = own(subject);
     sgi_image_score score;
-    sg_status status = sgi_image_trainer_evaluate(s->trainer, &score, message);
+    sg_status status = sgi_image_trainer_evaluate(s->trainer, &score, diagnostic);
     if (status != SG_OK)
         return status;
     const sg_net *net = sgi_image_trainer_network(s->trainer);
@@ -185,24 +188,25 @@ static void trouble(const sgi_subject *subject, const sgi_step_metrics *metrics,
 /* ---- Files -------------------------------------------------------------------------------- */
 
 static sg_status net_failed(const image_subject *s, sg_status status, const char *path,
-                            sgi_message *message)
+                            sg_diagnostic *diagnostic)
 {
-    const char *why = sg_net_message(sgi_image_trainer_network(s->trainer));
-    if (status != SG_OK)
-        sgi_message_set(message, "%s: %s", path, why[0] ? why : sg_status_text(status));
-    return status;
+    if (status == SG_OK)
+        return SG_OK;
+    const sg_diagnostic *why = sg_net_diagnostic(sgi_image_trainer_network(s->trainer));
+    return sgi_fail_file(diagnostic, status, path, "%s",
+                         why->message[0] ? why->message : sg_status_text(status));
 }
 
-static sg_status save_weights(sgi_subject *subject, const char *path, sgi_message *message)
+static sg_status save_weights(sgi_subject *subject, const char *path, sg_diagnostic *diagnostic)
 {
     image_subject *s = own(subject);
     sgi_tensor_note note = {"format", "pt"};
     sg_status status = sgi_net_write(sgi_image_trainer_network(s->trainer), path, &note, 1, NULL);
-    return net_failed(s, status, path, message);
+    return net_failed(s, status, path, diagnostic);
 }
 
 static sg_status save(sgi_subject *subject, const char *path, const sgi_progress *progress,
-                      sgi_message *message)
+                      sg_diagnostic *diagnostic)
 {
     image_subject *s = own(subject);
     size_t size;
@@ -220,42 +224,41 @@ static sg_status save(sgi_subject *subject, const char *path, const sgi_progress
     sg_status status = sgi_net_write(sgi_image_trainer_network(s->trainer), path, notes,
                                      SG_PROGRESS_NOTES + 1, &tensor);
     free(events);
-    return net_failed(s, status, path, message);
+    return net_failed(s, status, path, diagnostic);
 }
 
 static sg_status read_checkpoint(image_subject *s, const sgi_safetensors *file, const char *path,
-                                 sgi_progress *progress, sgi_message *message)
+                                 sgi_progress *progress, sg_diagnostic *diagnostic)
 {
     const sgi_tensor *state = sgi_safetensors_find(file, SG_STATE_TENSOR);
     sgi_progress read;
     if (!state || state->type != SG_TENSOR_U8 || !sgi_progress_read(file, &read)) {
-        sgi_message_set(message, "%s is not a checkpoint that can be resumed", path);
-        return SG_ERROR_FORMAT;
+        return sgi_fail_file(diagnostic, SG_ERROR_FORMAT, path,
+                             "not a checkpoint that can be resumed");
     }
     if (sg_optim_restore(s->subject.optim, state->data, sgi_tensor_elements(state)) != SG_OK) {
-        sgi_message_set(message, "%s was saved by another optimizer or network", path);
-        return SG_ERROR_STATE;
+        return sgi_fail_file(diagnostic, SG_ERROR_STATE, path,
+                             "was saved by another optimizer or network");
     }
     sg_status status = sgi_net_read(sgi_image_trainer_network(s->trainer), file, false);
     if (status != SG_OK)
-        return net_failed(s, status, path, message);
+        return net_failed(s, status, path, diagnostic);
     const char *text = sgi_safetensors_note(file, "events");
     json_t *array = text ? json_loads(text, 0, NULL) : NULL;
     sgi_image_events_read(&s->events, array);
     json_decref(array);
     *progress = read;
-    return sgi_image_trainer_move(s->trainer, message);
+    return sgi_image_trainer_move(s->trainer, diagnostic);
 }
 
 static sg_status load(sgi_subject *subject, const char *path, sgi_progress *progress,
-                      sgi_message *message)
+                      sg_diagnostic *diagnostic)
 {
     sgi_safetensors *file;
-    sg_status status =
-        sgi_safetensors_open(&file, path, &subject->allocator, message->text, sizeof message->text);
+    sg_status status = sgi_safetensors_open(&file, path, &subject->allocator, diagnostic);
     if (status != SG_OK)
         return status;
-    status = read_checkpoint(own(subject), file, path, progress, message);
+    status = read_checkpoint(own(subject), file, path, progress, diagnostic);
     sgi_safetensors_close(file);
     return status;
 }
@@ -274,11 +277,11 @@ static sg_status write_task(const sgi_subject *subject, char **text)
 }
 
 /* The weights are all there is. */
-static sg_status finish(sgi_subject *subject, const char *folder, sgi_message *message)
+static sg_status finish(sgi_subject *subject, const char *folder, sg_diagnostic *diagnostic)
 {
     (void)subject;
     (void)folder;
-    (void)message;
+    (void)diagnostic;
     return SG_OK;
 }
 
@@ -368,7 +371,7 @@ static void describe(const sgi_subject *subject, json_t *record)
     json_object_set_new(record, "images_per_second",
                         sgi_json_number(s->total.images / s->total.seconds));
     json_object_set_new(record, "unread_images",
-                        json_integer((json_int_t)sgi_image_trainer_unread(s->trainer, NULL, 0)));
+                        json_integer((json_int_t)sgi_image_trainer_unread(s->trainer, NULL)));
     json_object_set_new(record, "events", sgi_image_events_json(&s->events));
 }
 
@@ -390,15 +393,14 @@ static const sgi_subject_type image_type = {
 };
 
 sg_status sgi_image_subject_create(sgi_subject **out, const sgi_task *task, sg_pool *pool,
-                                   sg_isa isa, const sg_allocator *given, sgi_message *message)
+                                   sg_isa isa, const sg_allocator *given, sg_diagnostic *diagnostic)
 {
     sg_allocator allocator = sgi_allocator_or_heap(given);
     const sgi_training_settings *training = &task->settings.training;
     *out = NULL;
     image_subject *s = sgi_allocate(&allocator, 1, sizeof *s);
     if (!s) {
-        sgi_message_set(message, "out of memory");
-        return SG_ERROR_MEMORY;
+        return sgi_fail(diagnostic, SG_ERROR_MEMORY, "out of memory");
     }
     s->task = task;
     s->subject = (sgi_subject){.type = &image_type,
@@ -406,7 +408,8 @@ sg_status sgi_image_subject_create(sgi_subject **out, const sgi_task *task, sg_p
                                .name = task->settings.name,
                                .title = task->settings.title,
                                .training = training};
-    sg_status status = sgi_image_trainer_create(&s->trainer, task, pool, isa, &allocator, message);
+    sg_status status =
+        sgi_image_trainer_create(&s->trainer, task, pool, isa, &allocator, diagnostic);
     if (status == SG_OK) {
         s->layer_count = sg_net_layer_count(sgi_image_trainer_network(s->trainer));
         s->layers = sgi_allocate(&allocator, s->layer_count, sizeof *s->layers);

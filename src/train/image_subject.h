@@ -8,7 +8,8 @@
 /* Task and pool must outlive the subject. */
 SG_CHECKED sg_status sgi_image_subject_create(sgi_subject **subject, const sgi_task *task,
                                               sg_pool *pool, sg_isa isa,
-                                              const sg_allocator *allocator, sgi_message *message);
+                                              const sg_allocator *allocator,
+                                              sg_diagnostic *diagnostic);
 
 /* The trainer of such a subject. */
 sgi_image_trainer *sgi_image_subject_trainer(const sgi_subject *subject);

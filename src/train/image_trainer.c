@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/diagnostic.h"
 #include "base/memory.h"
 
 /* A data set with the loader that hands out its batches. */
@@ -31,24 +32,21 @@ static const sgi_task_settings *settings(const sgi_image_trainer *t)
 }
 
 static sg_status open_set(sgi_image_trainer *t, source *s, const sgi_paths *paths, const char *key,
-                          sgi_message *message)
+                          sg_diagnostic *diagnostic)
 {
     int kind = settings(t)->data.kind;
-    char why[600] = "";
     sg_status status =
         kind == SG_DATA_FOLDER
-            ? sg_dataset_open_folder(&s->set, paths->values[0], &t->allocator, why, sizeof why)
+            ? sg_dataset_open_folder(&s->set, paths->values[0], &t->allocator, diagnostic)
             : sg_dataset_open_cifar(&s->set, paths->values, (size_t)paths->count,
-                                    kind == SG_DATA_CIFAR10 ? 10 : 100, &t->allocator, why,
-                                    sizeof why);
+                                    kind == SG_DATA_CIFAR10 ? 10 : 100, &t->allocator, diagnostic);
     if (status == SG_ERROR_IO)
-        sgi_message_set(message, "%s. Where the images are is said by --set %s=PATH", why, key);
-    else if (status != SG_OK)
-        sgi_message_set(message, "%s", why[0] ? why : sg_status_text(status));
+        sgi_diagnostic_suggest(diagnostic, "Where the images are is said by --set %s=PATH", key);
     return status;
 }
 
-static sg_status open_loader(sgi_image_trainer *t, source *s, bool training, sgi_message *message)
+static sg_status open_loader(sgi_image_trainer *t, source *s, bool training,
+                             sg_diagnostic *diagnostic)
 {
     const sgi_data_settings *data = &settings(t)->data;
     sg_loader_config config = sg_loader_defaults();
@@ -59,43 +57,43 @@ static sg_status open_loader(sgi_image_trainer *t, source *s, bool training, sgi
     config.view = sgi_task_view(t->task, training);
     sg_status status = sg_loader_create(&s->loader, s->set, &config, &t->allocator);
     if (status != SG_OK)
-        sgi_message_set(message, "the images cannot be loaded: %s", sg_status_text(status));
-    return status;
+        return sgi_fail(diagnostic, status, "the images cannot be loaded: %s",
+                        sg_status_text(status));
+    return SG_OK;
 }
 
 /* Classes of a folder are numbered by their names, so both folders must have the same ones. */
-static sg_status check_classes(const sgi_image_trainer *t, sgi_message *message)
+static sg_status check_classes(const sgi_image_trainer *t, sg_diagnostic *diagnostic)
 {
     const sg_dataset *train = t->train.set, *test = t->test.set;
     int classes = sg_dataset_classes(train);
     if (sg_dataset_classes(test) != classes) {
-        sgi_message_set(message, "the training images have %d classes and the test images %d",
-                        classes, sg_dataset_classes(test));
-        return SG_ERROR_FORMAT;
+        return sgi_fail(diagnostic, SG_ERROR_FORMAT,
+                        "the training images have %d classes and the test images %d", classes,
+                        sg_dataset_classes(test));
     }
     for (int c = 0; c < classes && sg_dataset_class_name(train, c); c++) {
         const char *a = sg_dataset_class_name(train, c), *b = sg_dataset_class_name(test, c);
         if (!b || strcmp(a, b) != 0) {
-            sgi_message_set(message,
+            return sgi_fail(diagnostic, SG_ERROR_FORMAT,
                             "class '%s' of the training images is not among the test images", a);
-            return SG_ERROR_FORMAT;
         }
     }
     return SG_OK;
 }
 
-static sg_status open_data(sgi_image_trainer *t, sgi_message *message)
+static sg_status open_data(sgi_image_trainer *t, sg_diagnostic *diagnostic)
 {
     const sgi_data_settings *data = &settings(t)->data;
-    sg_status status = open_set(t, &t->train, &data->train, "data.train", message);
+    sg_status status = open_set(t, &t->train, &data->train, "data.train", diagnostic);
     if (status == SG_OK)
-        status = open_set(t, &t->test, &data->test, "data.test", message);
+        status = open_set(t, &t->test, &data->test, "data.test", diagnostic);
     if (status == SG_OK)
-        status = check_classes(t, message);
+        status = check_classes(t, diagnostic);
     if (status == SG_OK)
-        status = open_loader(t, &t->train, true, message);
+        status = open_loader(t, &t->train, true, diagnostic);
     if (status == SG_OK)
-        status = open_loader(t, &t->test, false, message);
+        status = open_loader(t, &t->test, false, diagnostic);
     if (status != SG_OK)
         return status;
     t->per_epoch = sg_loader_batches(t->train.loader);
@@ -104,22 +102,21 @@ static sg_status open_data(sgi_image_trainer *t, sgi_message *message)
         t->steps = t->per_epoch * (uint64_t)settings(t)->epochs;
     if (t->per_epoch > 0)
         return SG_OK;
-    sgi_message_set(message, "%zu training images do not fill one batch of %lld",
+    return sgi_fail(diagnostic, SG_ERROR_ARGUMENT,
+                    "%zu training images do not fill one batch of %lld",
                     sg_dataset_count(t->train.set), (long long)settings(t)->batch);
-    return SG_ERROR_ARGUMENT;
 }
 
-static sg_status net_failed(const sgi_image_trainer *t, sg_status status, sgi_message *message)
+static sg_status net_failed(const sgi_image_trainer *t, sg_status status, sg_diagnostic *diagnostic)
 {
-    const char *why = t->net ? sg_net_message(t->net) : "";
+    const char *why = t->net ? sg_net_diagnostic(t->net)->message : "";
     if (status == SG_ERROR_UNSUPPORTED && settings(t)->network.precision == SG_PRECISION_BF16)
         why = "this processor has no bf16 products; use network.precision=float";
-    sgi_message_set(message, "the network cannot be built: %s",
+    return sgi_fail(diagnostic, status, "the network cannot be built: %s",
                     why[0] ? why : sg_status_text(status));
-    return status;
 }
 
-static sg_status build_network(sgi_image_trainer *t, sgi_message *message)
+static sg_status build_network(sgi_image_trainer *t, sg_diagnostic *diagnostic)
 {
     const sgi_task_settings *s = settings(t);
     sg_net_config config = sg_net_defaults();
@@ -136,30 +133,30 @@ static sg_status build_network(sgi_image_trainer *t, sgi_message *message)
         status = sg_net_model(t->net, sg_model_name(s->network.model), &options);
     if (status == SG_OK)
         status = sg_net_init(t->net, &init);
-    return status == SG_OK ? SG_OK : net_failed(t, status, message);
+    return status == SG_OK ? SG_OK : net_failed(t, status, diagnostic);
 }
 
-static sg_status load_failed(sg_status status, sgi_message *message)
+static sg_status load_failed(sg_status status, sg_diagnostic *diagnostic)
 {
-    sgi_message_set(message, "no more images can be read: %s", sg_status_text(status));
-    return status;
+    return sgi_fail(diagnostic, status, "no more images can be read: %s", sg_status_text(status));
 }
 
-static sg_status calibrate(sgi_image_trainer *t, sgi_message *message)
+static sg_status calibrate(sgi_image_trainer *t, sg_diagnostic *diagnostic)
 {
     if (!sgi_task_calibrates(t->task))
         return SG_OK;
     sg_batch batch;
     sg_status status = sg_loader_next(t->train.loader, &batch);
     if (status != SG_OK)
-        return load_failed(status, message);
+        return load_failed(status, diagnostic);
     status = sg_net_calibrate(t->net, batch.images);
     if (status != SG_OK)
-        sgi_message_set(message, "the start cannot be calibrated: %s", sg_net_message(t->net));
-    return status;
+        return sgi_fail(diagnostic, status, "the start cannot be calibrated: %s",
+                        sg_net_diagnostic(t->net)->message);
+    return SG_OK;
 }
 
-static sg_status create_optimizer(sgi_image_trainer *t, sgi_message *message)
+static sg_status create_optimizer(sgi_image_trainer *t, sg_diagnostic *diagnostic)
 {
     sg_schedule_term terms[SG_MOST_PIECES + 2];
     sg_scale_config scale = sgi_task_scale(t->task, t->steps);
@@ -170,51 +167,50 @@ static sg_status create_optimizer(sgi_image_trainer *t, sgi_message *message)
     if (status == SG_OK)
         status = sg_optim_create(&t->optim, params, &optim, t->pool, &t->allocator);
     if (status != SG_OK)
-        sgi_message_set(message, "the optimizer cannot be set up: %s", sg_status_text(status));
-    return status;
+        return sgi_fail(diagnostic, status, "the optimizer cannot be set up: %s",
+                        sg_status_text(status));
+    return SG_OK;
 }
 
-sg_status sgi_image_trainer_move(sgi_image_trainer *t, sgi_message *message)
+sg_status sgi_image_trainer_move(sgi_image_trainer *t, sg_diagnostic *diagnostic)
 {
     uint64_t step = sg_optim_steps(t->optim);
     sg_status status =
         sg_loader_start(t->train.loader, step / t->per_epoch, (size_t)(step % t->per_epoch));
-    return status == SG_OK ? SG_OK : load_failed(status, message);
+    return status == SG_OK ? SG_OK : load_failed(status, diagnostic);
 }
 
-static sg_status set_up(sgi_image_trainer *t, sgi_message *message)
+static sg_status set_up(sgi_image_trainer *t, sg_diagnostic *diagnostic)
 {
-    sg_status status = open_data(t, message);
+    sg_status status = open_data(t, diagnostic);
     if (status == SG_OK)
-        status = build_network(t, message);
+        status = build_network(t, diagnostic);
     if (status == SG_OK)
-        status = create_optimizer(t, message);
+        status = create_optimizer(t, diagnostic);
     if (status == SG_OK)
-        status = sgi_image_trainer_move(t, message);
+        status = sgi_image_trainer_move(t, diagnostic);
     if (status == SG_OK)
-        status = calibrate(t, message);
-    return status == SG_OK ? sgi_image_trainer_move(t, message) : status;
+        status = calibrate(t, diagnostic);
+    return status == SG_OK ? sgi_image_trainer_move(t, diagnostic) : status;
 }
 
 sg_status sgi_image_trainer_create(sgi_image_trainer **out, const sgi_task *task, sg_pool *pool,
-                                   sg_isa isa, const sg_allocator *given, sgi_message *message)
+                                   sg_isa isa, const sg_allocator *given, sg_diagnostic *diagnostic)
 {
     sg_allocator allocator = sgi_allocator_or_heap(given);
     *out = NULL;
-    message->text[0] = '\0';
     sgi_image_trainer *t = sgi_allocate(&allocator, 1, sizeof *t);
-    if (!t) {
-        sgi_message_set(message, "out of memory");
-        return SG_ERROR_MEMORY;
-    }
+    if (!t)
+        return sgi_fail(diagnostic, SG_ERROR_MEMORY, "out of memory");
+    (void)sgi_fail(diagnostic, SG_OK, "%s", "");
     t->allocator = allocator;
     t->task = task;
     t->pool = pool;
     t->isa = isa;
-    sg_status status = set_up(t, message);
+    sg_status status = set_up(t, diagnostic);
     if (status != SG_OK) {
-        if (!message->text[0])
-            sgi_message_set(message, "%s", sg_status_text(status));
+        if (diagnostic && !diagnostic->message[0])
+            (void)sgi_fail(diagnostic, status, "%s", sg_status_text(status));
         sgi_image_trainer_destroy(t);
         return status;
     }
@@ -240,17 +236,17 @@ void sgi_image_trainer_destroy(sgi_image_trainer *t)
 /* ---- Working ------------------------------------------------------------------------------ */
 
 /* The next batch; a new epoch begins when the last has none left. */
-static sg_status next_batch(sgi_image_trainer *t, sg_batch *batch, sgi_message *message)
+static sg_status next_batch(sgi_image_trainer *t, sg_batch *batch, sg_diagnostic *diagnostic)
 {
     sg_status status = sg_loader_next(t->train.loader, batch);
     if (status == SG_OK && batch->count == 0) {
-        status = sgi_image_trainer_move(t, message);
+        status = sgi_image_trainer_move(t, diagnostic);
         if (status == SG_OK)
             status = sg_loader_next(t->train.loader, batch);
     }
     if (status == SG_OK && batch->count == 0)
         status = SG_ERROR_IO;
-    return status == SG_OK ? SG_OK : load_failed(status, message);
+    return status == SG_OK ? SG_OK : load_failed(status, diagnostic);
 }
 
 /* Loss and gradients on the batch, and a look inside. */
@@ -282,12 +278,12 @@ static sg_status scale_and_step(sgi_image_trainer *t, uint64_t step, sgi_image_s
 }
 
 sg_status sgi_image_trainer_step(sgi_image_trainer *t, double observe_from, sgi_image_step *result,
-                                 sgi_message *message)
+                                 sg_diagnostic *diagnostic)
 {
     uint64_t step = sg_optim_steps(t->optim);
     sg_batch batch;
     *result = (sgi_image_step){.step = step + 1};
-    sg_status status = next_batch(t, &batch, message);
+    sg_status status = next_batch(t, &batch, diagnostic);
     if (status != SG_OK)
         return status;
     result->images = batch.count;
@@ -296,9 +292,9 @@ sg_status sgi_image_trainer_step(sgi_image_trainer *t, double observe_from, sgi_
     if (status == SG_OK)
         status = scale_and_step(t, step, result);
     if (status != SG_OK)
-        sgi_message_set(message, "step %llu: %s %s", (unsigned long long)step + 1,
-                        sg_status_text(status), sg_net_message(t->net));
-    return status;
+        return sgi_fail(diagnostic, status, "step %llu: %s %s", (unsigned long long)step + 1,
+                        sg_status_text(status), sg_net_diagnostic(t->net)->message);
+    return SG_OK;
 }
 
 /* The class with the largest logit. */
@@ -342,7 +338,7 @@ static sg_status evaluate_batch(sgi_image_trainer *t, const sg_batch *batch, int
 }
 
 sg_status sgi_image_trainer_evaluate(sgi_image_trainer *t, sgi_image_score *score,
-                                     sgi_message *message)
+                                     sg_diagnostic *diagnostic)
 {
     uint64_t most = (uint64_t)settings(t)->data.test_images;
     tally sum = {0};
@@ -363,8 +359,8 @@ sg_status sgi_image_trainer_evaluate(sgi_image_trainer *t, sgi_image_score *scor
     if (status == SG_OK && !sum.several)
         status = sg_net_observe(t->net);
     if (status != SG_OK) {
-        sgi_message_set(message, "the test images cannot be evaluated: %s", sg_status_text(status));
-        return status;
+        return sgi_fail(diagnostic, status, "the test images cannot be evaluated: %s",
+                        sg_status_text(status));
     }
     double n = (double)sum.images;
     *score = (sgi_image_score){sum.images, sum.loss / n, sum.top1 / n, sum.top5 / n,
@@ -412,8 +408,7 @@ size_t sgi_image_trainer_parameter_bytes(const sgi_image_trainer *t)
     return state + 2 * sizeof(float) * sg_net_information(t->net).parameters;
 }
 
-uint64_t sgi_image_trainer_unread(const sgi_image_trainer *t, char *message, size_t size)
+uint64_t sgi_image_trainer_unread(const sgi_image_trainer *t, sg_diagnostic *last)
 {
-    return sg_loader_skipped(t->train.loader, message, size) +
-           sg_loader_skipped(t->test.loader, NULL, 0);
+    return sg_loader_skipped(t->train.loader, last) + sg_loader_skipped(t->test.loader, NULL);
 }

@@ -11,10 +11,12 @@
 typedef struct sgi_image_trainer sgi_image_trainer;
 
 /* Opens the data, builds the network, draws and, if the task says so, calibrates its weights on the
- * first training batch. Task and pool must outlive the trainer. On failure `message` says why. */
+ * first training batch. Task and pool must outlive the trainer. On failure `diagnostic` says why.
+ */
 SG_CHECKED sg_status sgi_image_trainer_create(sgi_image_trainer **trainer, const sgi_task *task,
                                               sg_pool *pool, sg_isa isa,
-                                              const sg_allocator *allocator, sgi_message *message);
+                                              const sg_allocator *allocator,
+                                              sg_diagnostic *diagnostic);
 void sgi_image_trainer_destroy(sgi_image_trainer *trainer); /* NULL is allowed */
 
 /* What a step did. */
@@ -31,7 +33,7 @@ typedef struct sgi_image_step {
 /* Takes a step. When the loss is `observe_from` or more, or not a number, every layer's output on
  * this batch is looked at before the step is taken: sg_net_layer_at has it. 0 is always. */
 SG_CHECKED sg_status sgi_image_trainer_step(sgi_image_trainer *trainer, double observe_from,
-                                            sgi_image_step *result, sgi_message *message);
+                                            sgi_image_step *result, sg_diagnostic *diagnostic);
 
 /* What the test images give. */
 typedef struct sgi_image_score {
@@ -42,10 +44,10 @@ typedef struct sgi_image_score {
 
 /* When all images get one class, every layer's output on the last batch is looked at. */
 SG_CHECKED sg_status sgi_image_trainer_evaluate(sgi_image_trainer *trainer, sgi_image_score *score,
-                                                sgi_message *message);
+                                                sg_diagnostic *diagnostic);
 
 /* Moves to step `step` of the run, after weights and optimizer were restored. */
-SG_CHECKED sg_status sgi_image_trainer_move(sgi_image_trainer *trainer, sgi_message *message);
+SG_CHECKED sg_status sgi_image_trainer_move(sgi_image_trainer *trainer, sg_diagnostic *diagnostic);
 
 sg_net *sgi_image_trainer_network(const sgi_image_trainer *trainer);
 sg_scaler *sgi_image_trainer_scaler(const sgi_image_trainer *trainer);
@@ -63,7 +65,7 @@ sgi_image_data sgi_image_trainer_data(const sgi_image_trainer *trainer);
 /* Bytes of weights, gradients and optimizer. */
 size_t sgi_image_trainer_parameter_bytes(const sgi_image_trainer *trainer);
 
-/* Images that could not be read so far; `message` (may be NULL) receives the text of the last. */
-uint64_t sgi_image_trainer_unread(const sgi_image_trainer *trainer, char *message, size_t size);
+/* Images that could not be read so far; `last` (may be NULL) receives why the last of them. */
+uint64_t sgi_image_trainer_unread(const sgi_image_trainer *trainer, sg_diagnostic *last);
 
 #endif

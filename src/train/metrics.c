@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/diagnostic.h"
 #include "files/file.h"
 
 json_t *sgi_json_number(double value)
@@ -19,10 +20,9 @@ void sgi_json_text(json_t *object, const char *key, const char *text)
     json_object_set_new(object, key, string ? string : json_string(""));
 }
 
-static sg_status failed(sgi_message *message, const char *path)
+static sg_status failed(sg_diagnostic *diagnostic, const char *path)
 {
-    sgi_message_set(message, "cannot write %s: %s", path, strerror(errno));
-    return SG_ERROR_IO;
+    return sgi_fail_file(diagnostic, SG_ERROR_IO, path, "cannot be written: %m");
 }
 
 /* ---- Opening ------------------------------------------------------------------------------ */
@@ -38,7 +38,7 @@ static bool line_kept(const char *line, size_t length, uint64_t keep_until)
 }
 
 /* Rewrites the file without the lines after `keep_until`. */
-static sg_status drop_later_lines(const char *path, uint64_t keep_until, sgi_message *message)
+static sg_status drop_later_lines(const char *path, uint64_t keep_until, sg_diagnostic *diagnostic)
 {
     FILE *old = fopen(path, "r");
     if (!old)
@@ -54,28 +54,25 @@ static sg_status drop_later_lines(const char *path, uint64_t keep_until, sgi_mes
     fclose(old);
     if (!memory || fclose(memory) != 0) {
         free(kept);
-        sgi_message_set(message, "out of memory");
-        return SG_ERROR_MEMORY;
+        return sgi_fail(diagnostic, SG_ERROR_MEMORY, "out of memory");
     }
-    sg_status status =
-        sgi_file_write(path, kept, kept_size, NULL, message->text, sizeof message->text);
+    sg_status status = sgi_file_write(path, kept, kept_size, NULL, diagnostic);
     free(kept);
     return status;
 }
 
 sg_status sgi_metrics_open(sgi_metrics *metrics, const char *folder, uint64_t keep_until,
-                           sgi_message *message)
+                           sg_diagnostic *diagnostic)
 {
     sg_status status = sgi_run_path(metrics->path, folder, "metrics.jsonl");
     if (status != SG_OK) {
-        sgi_message_set(message, "the path %s is too long", folder);
-        return status;
+        return sgi_fail_file(diagnostic, status, folder, "the path is too long");
     }
-    status = drop_later_lines(metrics->path, keep_until, message);
+    status = drop_later_lines(metrics->path, keep_until, diagnostic);
     if (status != SG_OK)
         return status;
     metrics->file = fopen(metrics->path, "a");
-    return metrics->file ? SG_OK : failed(message, metrics->path);
+    return metrics->file ? SG_OK : failed(diagnostic, metrics->path);
 }
 
 void sgi_metrics_close(sgi_metrics *metrics)
@@ -88,12 +85,12 @@ void sgi_metrics_close(sgi_metrics *metrics)
 /* ---- Writing ------------------------------------------------------------------------------ */
 
 /* Appends `object` as one line and releases it. */
-static sg_status write_line(sgi_metrics *metrics, json_t *object, sgi_message *message)
+static sg_status write_line(sgi_metrics *metrics, json_t *object, sg_diagnostic *diagnostic)
 {
     int status = json_dumpf(object, metrics->file, JSON_COMPACT | JSON_REAL_PRECISION(9));
     json_decref(object);
     if (status != 0 || fputc('\n', metrics->file) == EOF || fflush(metrics->file) != 0)
-        return failed(message, metrics->path);
+        return failed(diagnostic, metrics->path);
     return SG_OK;
 }
 
@@ -145,7 +142,8 @@ static void add_images(json_t *object, const sgi_image_metrics *images)
         json_object_set_new(object, "activations", activations_array(images));
 }
 
-sg_status sgi_metrics_step(sgi_metrics *metrics, const sgi_step_metrics *step, sgi_message *message)
+sg_status sgi_metrics_step(sgi_metrics *metrics, const sgi_step_metrics *step,
+                           sg_diagnostic *diagnostic)
 {
     json_t *object = json_object();
     json_object_set_new(object, "step", json_integer((json_int_t)step->step));
@@ -161,7 +159,7 @@ sg_status sgi_metrics_step(sgi_metrics *metrics, const sgi_step_metrics *step, s
     if (step->images)
         add_images(object, step->images);
     json_object_set_new(object, "layers", layers_array(step->scale));
-    return write_line(metrics, object, message);
+    return write_line(metrics, object, diagnostic);
 }
 
 static json_t *errors_object(const sgi_field_error *errors, size_t count)
@@ -177,7 +175,7 @@ static json_t *errors_object(const sgi_field_error *errors, size_t count)
 }
 
 sg_status sgi_metrics_evaluation(sgi_metrics *metrics, const sgi_evaluation_metrics *evaluation,
-                                 sgi_message *message)
+                                 sg_diagnostic *diagnostic)
 {
     json_t *object = json_object(), *validation = json_object();
     json_object_set_new(validation, "loss", sgi_json_number(evaluation->loss));
@@ -196,21 +194,22 @@ sg_status sgi_metrics_evaluation(sgi_metrics *metrics, const sgi_evaluation_metr
     if (evaluation->error_count > 0)
         json_object_set_new(object, "error",
                             errors_object(evaluation->errors, evaluation->error_count));
-    return write_line(metrics, object, message);
+    return write_line(metrics, object, diagnostic);
 }
 
-sg_status sgi_json_write(const char *folder, const char *name, json_t *object, sgi_message *message)
+sg_status sgi_json_write(const char *folder, const char *name, json_t *object,
+                         sg_diagnostic *diagnostic)
 {
     char path[SG_PATH_SIZE];
     sg_status status = sgi_run_path(path, folder, name);
     char *text =
         status == SG_OK ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(object);
-    if (!text) {
-        sgi_message_set(message, "cannot write %s/%s", folder, name);
-        return status == SG_OK ? SG_ERROR_MEMORY : status;
-    }
-    status = sgi_file_write(path, text, strlen(text), NULL, message->text, sizeof message->text);
+    if (status != SG_OK)
+        return sgi_fail_file(diagnostic, status, folder, "the path is too long");
+    if (!text)
+        return sgi_fail_file(diagnostic, SG_ERROR_MEMORY, path, "out of memory");
+    status = sgi_file_write(path, text, strlen(text), NULL, diagnostic);
     free(text);
     return status;
 }

@@ -63,14 +63,14 @@ typedef struct sgi_metrics {
 /* Opens folder/metrics.jsonl. Lines of steps after `keep_until` are dropped first, so that a run
  * that resumes from a checkpoint does not tell those steps twice. */
 SG_CHECKED sg_status sgi_metrics_open(sgi_metrics *metrics, const char *folder, uint64_t keep_until,
-                                      sgi_message *message);
+                                      sg_diagnostic *diagnostic);
 void sgi_metrics_close(sgi_metrics *metrics);
 
 SG_CHECKED sg_status sgi_metrics_step(sgi_metrics *metrics, const sgi_step_metrics *step,
-                                      sgi_message *message);
+                                      sg_diagnostic *diagnostic);
 SG_CHECKED sg_status sgi_metrics_evaluation(sgi_metrics *metrics,
                                             const sgi_evaluation_metrics *evaluation,
-                                            sgi_message *message);
+                                            sg_diagnostic *diagnostic);
 
 /* A JSON number, or null when the value is not finite. */
 json_t *sgi_json_number(double value);
@@ -80,6 +80,6 @@ void sgi_json_text(json_t *object, const char *key, const char *text);
 
 /* Writes `object` to folder/name, whole or not at all, and releases it. */
 SG_CHECKED sg_status sgi_json_write(const char *folder, const char *name, json_t *object,
-                                    sgi_message *message);
+                                    sg_diagnostic *diagnostic);
 
 #endif

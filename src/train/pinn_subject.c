@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/diagnostic.h"
 #include "base/memory.h"
 #include "pinn/errors.h"
 #include "train/checkpoint.h"
@@ -41,15 +42,14 @@ static void destroy(sgi_subject *subject)
 /* ---- Working ------------------------------------------------------------------------------ */
 
 static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, sg_step_info *info,
-                      bool *write, sgi_message *message)
+                      bool *write, sg_diagnostic *diagnostic)
 {
     (void)write;
     sgi_step_result result;
     sg_status status = sgi_trainer_step(own(subject)->trainer, &result);
     if (status != SG_OK) {
-        sgi_message_set(message, "step %llu: %s", (unsigned long long)result.step,
+        return sgi_fail(diagnostic, status, "step %llu: %s", (unsigned long long)result.step,
                         sg_status_text(status));
-        return status;
     }
     *info = result.info;
     *metrics = (sgi_step_metrics){.step = result.step,
@@ -62,14 +62,13 @@ static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, sg_step_i
 }
 
 static sg_status evaluate(sgi_subject *subject, sgi_evaluation_metrics *metrics,
-                          sgi_message *message)
+                          sg_diagnostic *diagnostic)
 {
     pinn_subject *s = own(subject);
     if (s->errors) {
         sg_status status = sgi_errors_measure(s->errors, sgi_trainer_network(s->trainer), s->pool);
         if (status != SG_OK) {
-            sgi_message_set(message, "evaluation failed: %s", sg_status_text(status));
-            return status;
+            return sgi_fail(diagnostic, status, "evaluation failed: %s", sg_status_text(status));
         }
         metrics->errors = s->errors->fields;
         metrics->error_count = s->errors->field_count;
@@ -105,24 +104,24 @@ static void trouble(const sgi_subject *subject, const sgi_step_metrics *metrics,
 
 /* ---- Files -------------------------------------------------------------------------------- */
 
-static sg_status save_weights(sgi_subject *subject, const char *path, sgi_message *message)
+static sg_status save_weights(sgi_subject *subject, const char *path, sg_diagnostic *diagnostic)
 {
     return sgi_weights_save(path, sgi_trainer_network(own(subject)->trainer), &subject->allocator,
-                            message);
+                            diagnostic);
 }
 
 static sg_status save(sgi_subject *subject, const char *path, const sgi_progress *progress,
-                      sgi_message *message)
+                      sg_diagnostic *diagnostic)
 {
     return sgi_checkpoint_save(path, sgi_trainer_network(own(subject)->trainer), subject->optim,
-                               progress, &subject->allocator, message);
+                               progress, &subject->allocator, diagnostic);
 }
 
 static sg_status load(sgi_subject *subject, const char *path, sgi_progress *progress,
-                      sgi_message *message)
+                      sg_diagnostic *diagnostic)
 {
     return sgi_checkpoint_load(path, sgi_trainer_network(own(subject)->trainer), subject->optim,
-                               progress, &subject->allocator, message);
+                               progress, &subject->allocator, diagnostic);
 }
 
 static sg_status write_problem(const sgi_subject *subject, char **text)
@@ -138,11 +137,11 @@ static sg_status write_problem(const sgi_subject *subject, char **text)
     return *text ? SG_OK : SG_ERROR_MEMORY;
 }
 
-static sg_status finish(sgi_subject *subject, const char *folder, sgi_message *message)
+static sg_status finish(sgi_subject *subject, const char *folder, sg_diagnostic *diagnostic)
 {
     pinn_subject *s = own(subject);
     return sgi_field_write(folder, s->problem, sgi_trainer_network(s->trainer), s->pool,
-                           &subject->allocator, message);
+                           &subject->allocator, diagnostic);
 }
 
 /* ---- run.json ----------------------------------------------------------------------------- */
@@ -240,7 +239,7 @@ static const sgi_subject_type pinn_type = {
 };
 
 sg_status sgi_pinn_subject_create(sgi_subject **out, sgi_problem *problem, sg_pool *pool,
-                                  sg_isa isa, const sg_allocator *given, sgi_message *message)
+                                  sg_isa isa, const sg_allocator *given, sg_diagnostic *diagnostic)
 {
     sg_allocator allocator = sgi_allocator_or_heap(given);
     const sgi_training_settings *training = &problem->settings.training;
@@ -251,7 +250,7 @@ sg_status sgi_pinn_subject_create(sgi_subject **out, sgi_problem *problem, sg_po
     if (status == SG_OK)
         status = sgi_errors_create(&s->errors, problem, pool, &allocator);
     if (status != SG_OK) {
-        sgi_message_set(message, "the run cannot be set up: %s", sg_status_text(status));
+        (void)sgi_fail(diagnostic, status, "the run cannot be set up: %s", sg_status_text(status));
         sgi_trainer_destroy(s ? s->trainer : NULL);
         sgi_release(&allocator, s);
         return status;

@@ -8,7 +8,8 @@
 /* Problem and pool must outlive the subject. */
 SG_CHECKED sg_status sgi_pinn_subject_create(sgi_subject **subject, sgi_problem *problem,
                                              sg_pool *pool, sg_isa isa,
-                                             const sg_allocator *allocator, sgi_message *message);
+                                             const sg_allocator *allocator,
+                                             sg_diagnostic *diagnostic);
 
 /* The trainer of such a subject. */
 sgi_trainer *sgi_pinn_subject_trainer(const sgi_subject *subject);

@@ -42,7 +42,7 @@ static json_t *scale_object(const sg_scale_config *scale)
     return object;
 }
 
-sg_status sgi_record_write(const sgi_run_record *record, sgi_message *message)
+sg_status sgi_record_write(const sgi_run_record *record, sg_diagnostic *diagnostic)
 {
     const sgi_train_config *config = record->config;
     const sgi_subject *subject = config->subject;
@@ -68,5 +68,5 @@ sg_status sgi_record_write(const sgi_run_record *record, sgi_message *message)
     json_object_set_new(object, "stablegrad", scale_object(sg_scaler_config(subject->scaler)));
     json_object_set_new(object, "adam_eps", sgi_json_number(subject->training->eps));
     subject->type->describe(subject, object);
-    return sgi_json_write(config->folder, "run.json", object, message);
+    return sgi_json_write(config->folder, "run.json", object, diagnostic);
 }

@@ -13,6 +13,6 @@ typedef struct sgi_run_record {
     uint64_t steps_done;
 } sgi_run_record;
 
-SG_CHECKED sg_status sgi_record_write(const sgi_run_record *record, sgi_message *message);
+SG_CHECKED sg_status sgi_record_write(const sgi_run_record *record, sg_diagnostic *diagnostic);
 
 #endif

@@ -3,22 +3,15 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_RUNS = 9999 };
+#include "base/diagnostic.h"
 
-void sgi_message_set(sgi_message *message, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    vsnprintf(message->text, sizeof message->text, format, list);
-    va_end(list);
-}
+enum { MOST_RUNS = 9999 };
 
 sg_status sgi_run_path(char path[SG_PATH_SIZE], const char *folder, const char *name)
 {
@@ -50,10 +43,9 @@ static int make_folders(const char *path)
     return S_ISDIR(info.st_mode) ? 0 : -1;
 }
 
-static sg_status complain(sgi_message *message, const char *what, const char *path)
+static sg_status complain(sg_diagnostic *diagnostic, const char *what, const char *path)
 {
-    sgi_message_set(message, "%s %s: %s", what, path, strerror(errno));
-    return SG_ERROR_IO;
+    return sgi_fail_file(diagnostic, SG_ERROR_IO, path, "%s: %m", what);
 }
 
 /* The number of NAME-NNNN, 0 for any other entry. */
@@ -91,33 +83,32 @@ static sg_status numbered(char path[SG_PATH_SIZE], const char *parent, const cha
 }
 
 sg_status sgi_run_create(char path[SG_PATH_SIZE], const char *parent, const char *name,
-                         sgi_message *message)
+                         sg_diagnostic *diagnostic)
 {
     if (make_folders(parent) != 0)
-        return complain(message, "cannot make the folder", parent);
+        return complain(diagnostic, "the folder cannot be made", parent);
     for (int number = newest_number(parent, name) + 1; number <= MOST_RUNS; number++) {
         sg_status status = numbered(path, parent, name, number);
         if (status != SG_OK) {
-            sgi_message_set(message, "the path %s/%s is too long", parent, name);
-            return status;
+            return sgi_fail_file(diagnostic, status, parent,
+                                 "the path of a run of '%s' is too long", name);
         }
         if (mkdir(path, 0777) == 0)
             return SG_OK;
         if (errno != EEXIST) /* EEXIST: another run was faster; take the next number */
-            return complain(message, "cannot make the folder", path);
+            return complain(diagnostic, "the folder cannot be made", path);
     }
-    sgi_message_set(message, "%s holds %d runs of '%s' already; move some away", parent, MOST_RUNS,
-                    name);
-    return SG_ERROR_IO;
+    return sgi_fail_file(diagnostic, SG_ERROR_IO, parent,
+                         "holds %d runs of '%s' already; move some away", MOST_RUNS, name);
 }
 
-sg_status sgi_run_create_at(const char *path, sgi_message *message)
+sg_status sgi_run_create_at(const char *path, sg_diagnostic *diagnostic)
 {
     if (make_folders(path) != 0)
-        return complain(message, "cannot make the folder", path);
+        return complain(diagnostic, "the folder cannot be made", path);
     DIR *folder = opendir(path);
     if (!folder)
-        return complain(message, "cannot read the folder", path);
+        return complain(diagnostic, "the folder cannot be read", path);
     bool empty = true;
     for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder))
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
@@ -125,17 +116,16 @@ sg_status sgi_run_create_at(const char *path, sgi_message *message)
     closedir(folder);
     if (empty)
         return SG_OK;
-    sgi_message_set(message, "the folder %s is not empty; nothing is overwritten", path);
-    return SG_ERROR_ARGUMENT;
+    return sgi_fail_file(diagnostic, SG_ERROR_ARGUMENT, path,
+                         "the folder is not empty; nothing is overwritten");
 }
 
 sg_status sgi_run_newest(char path[SG_PATH_SIZE], const char *parent, const char *name,
-                         sgi_message *message)
+                         sg_diagnostic *diagnostic)
 {
     int number = newest_number(parent, name);
     if (number == 0) {
-        sgi_message_set(message, "there is no run of '%s' in %s", name, parent);
-        return SG_ERROR_IO;
+        return sgi_fail_file(diagnostic, SG_ERROR_IO, parent, "there is no run of '%s'", name);
     }
     return numbered(path, parent, name, number);
 }

@@ -24,34 +24,34 @@ typedef struct sgi_progress {
     double seconds; /* of training so far */
 } sgi_progress;
 
-/* Functions that fail leave a sentence in `message`. */
+/* Functions that fail leave a sentence in `diagnostic`. */
 typedef struct sgi_subject_type {
     void (*destroy)(sgi_subject *subject);
 
     /* Takes a step and fills all of `metrics` but `seconds` and `skipped`. *write says whether the
      * metrics will be written down; the step may ask for it by setting it. */
     sg_status (*step)(sgi_subject *subject, sgi_step_metrics *metrics, sg_step_info *info,
-                      bool *write, sgi_message *message);
+                      bool *write, sg_diagnostic *diagnostic);
 
     /* Fills all of `metrics` but `step` and `seconds`. */
     sg_status (*evaluate)(sgi_subject *subject, sgi_evaluation_metrics *metrics,
-                          sgi_message *message);
+                          sg_diagnostic *diagnostic);
 
     /* Why the last step was skipped, as part of a sentence. */
     void (*trouble)(const sgi_subject *subject, const sgi_step_metrics *metrics, char *text,
                     size_t size);
 
-    sg_status (*save_weights)(sgi_subject *subject, const char *path, sgi_message *message);
+    sg_status (*save_weights)(sgi_subject *subject, const char *path, sg_diagnostic *diagnostic);
     sg_status (*save)(sgi_subject *subject, const char *path, const sgi_progress *progress,
-                      sgi_message *message);
+                      sg_diagnostic *diagnostic);
     sg_status (*load)(sgi_subject *subject, const char *path, sgi_progress *progress,
-                      sgi_message *message);
+                      sg_diagnostic *diagnostic);
 
     /* The resolved file; released with the subject's allocator. */
     sg_status (*write)(const sgi_subject *subject, char **text);
 
     /* Writes files of its own at the end of a run. */
-    sg_status (*finish)(sgi_subject *subject, const char *folder, sgi_message *message);
+    sg_status (*finish)(sgi_subject *subject, const char *folder, sg_diagnostic *diagnostic);
 
     /* Adds what is its own to run.json. */
     void (*describe)(const sgi_subject *subject, json_t *record);

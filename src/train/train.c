@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/diagnostic.h"
 #include "base/memory.h"
 #include "files/file.h"
 #include "train/record.h"
@@ -17,7 +18,7 @@ typedef struct run {
     const sgi_train_config *config;
     const sg_allocator *allocator;
     sgi_train_result *result;
-    sgi_message *message;
+    sg_diagnostic *diagnostic;
     sgi_subject *subject;
     sgi_metrics metrics;
     sgi_progress progress;
@@ -51,8 +52,8 @@ static sg_status path_of(const run *r, const char *name, char path[SG_PATH_SIZE]
 {
     sg_status status = sgi_run_path(path, r->config->folder, name);
     if (status != SG_OK)
-        sgi_message_set(r->message, "the path %s is too long", r->config->folder);
-    return status;
+        return sgi_fail_file(r->diagnostic, status, r->config->folder, "the path is too long");
+    return SG_OK;
 }
 
 static sg_status save_checkpoint(run *r)
@@ -67,7 +68,7 @@ static sg_status save_checkpoint(run *r)
     r->progress.counters[SG_STEP_NO_REFERENCE] = report->steps_no_reference;
     r->progress.counters[SG_STEP_NOT_FINITE] = report->steps_not_finite;
     r->progress.seconds = seconds_trained(r);
-    return r->subject->type->save(r->subject, path, &r->progress, r->message);
+    return r->subject->type->save(r->subject, path, &r->progress, r->diagnostic);
 }
 
 static sg_status save_weights(run *r, const char *name)
@@ -76,7 +77,7 @@ static sg_status save_weights(run *r, const char *name)
     sg_status status = path_of(r, name, path);
     if (status != SG_OK)
         return status;
-    return r->subject->type->save_weights(r->subject, path, r->message);
+    return r->subject->type->save_weights(r->subject, path, r->diagnostic);
 }
 
 static sg_status write_problem(run *r)
@@ -88,11 +89,10 @@ static sg_status write_problem(run *r)
         return status;
     status = r->subject->type->write(r->subject, &text);
     if (status != SG_OK) {
-        sgi_message_set(r->message, "the problem cannot be written: %s", sg_status_text(status));
-        return status;
+        return sgi_fail(r->diagnostic, status, "the problem cannot be written: %s",
+                        sg_status_text(status));
     }
-    status = sgi_file_write(path, text, strlen(text), r->allocator, r->message->text,
-                            sizeof r->message->text);
+    status = sgi_file_write(path, text, strlen(text), r->allocator, r->diagnostic);
     sgi_release(&r->subject->allocator, text);
     return status;
 }
@@ -105,7 +105,7 @@ static sg_status write_record(run *r, const char *state, const char *reason)
                              .started = r->started,
                              .seconds = seconds_trained(r),
                              .steps_done = r->progress.step};
-    return sgi_record_write(&record, r->message);
+    return sgi_record_write(&record, r->diagnostic);
 }
 
 /* ---- Events ------------------------------------------------------------------------------- */
@@ -116,7 +116,7 @@ static sg_status log_step(run *r, const sgi_step_metrics *metrics, bool write)
         r->config->events.step(r->config->events.context, metrics);
     if (metrics->note)
         tell(r, "%s", metrics->note);
-    return write ? sgi_metrics_step(&r->metrics, metrics, r->message) : SG_OK;
+    return write ? sgi_metrics_step(&r->metrics, metrics, r->diagnostic) : SG_OK;
 }
 
 static sg_status keep_best(run *r, double value)
@@ -146,7 +146,7 @@ static void keep_result(sgi_train_result *result, const sgi_evaluation_metrics *
 static sg_status evaluate(run *r)
 {
     sgi_evaluation_metrics metrics = {.step = r->progress.step};
-    sg_status status = r->subject->type->evaluate(r->subject, &metrics, r->message);
+    sg_status status = r->subject->type->evaluate(r->subject, &metrics, r->diagnostic);
     if (status != SG_OK)
         return status;
     metrics.seconds = seconds_trained(r);
@@ -156,7 +156,7 @@ static sg_status evaluate(run *r)
         r->config->events.evaluation(r->config->events.context, &metrics);
     if (metrics.note)
         tell(r, "%s", metrics.note);
-    status = sgi_metrics_evaluation(&r->metrics, &metrics, r->message);
+    status = sgi_metrics_evaluation(&r->metrics, &metrics, r->diagnostic);
     if (status == SG_OK)
         status = keep_best(r, metrics.score);
     if (metrics.images > 0) { /* the score of images is their share that is missed */
@@ -181,12 +181,11 @@ static sg_status handle_skip(run *r, const sgi_step_metrics *step)
     if (r->skipped_in_row < SG_MOST_SKIPPED)
         return SG_OK;
     r->result->end = SG_TRAIN_FAILED;
-    sgi_message_set(
-        r->message,
+    return sgi_fail(
+        r->diagnostic, SG_OK,
         "step %llu: %d steps skipped in a row. Stopped. Last good checkpoint: step %llu. %s",
         (unsigned long long)step->step, SG_MOST_SKIPPED, (unsigned long long)r->good_step,
         r->subject->type->advice);
-    return SG_OK;
 }
 
 /* ---- The loop ----------------------------------------------------------------------------- */
@@ -204,7 +203,7 @@ static sg_status one_step(run *r)
     uint64_t number = r->progress.step + 1;
     bool last = number == subject->steps;
     bool write = last || number == 1 || due(number, subject->log_every);
-    sg_status status = subject->type->step(r->subject, &step, &info, &write, r->message);
+    sg_status status = subject->type->step(r->subject, &step, &info, &write, r->diagnostic);
     if (status != SG_OK)
         return status;
     step.seconds = seconds_trained(r);
@@ -250,20 +249,19 @@ static sg_status finish(run *r)
         if (status == SG_OK)
             status = save_weights(r, "weights.safetensors");
         if (status == SG_OK)
-            status = r->subject->type->finish(r->subject, r->config->folder, r->message);
+            status = r->subject->type->finish(r->subject, r->config->folder, r->diagnostic);
     }
     r->result->steps = r->progress.step;
     r->result->seconds = sgi_seconds() - r->began;
     if (status != SG_OK)
         return status;
-    char reason[SG_MESSAGE_SIZE];
-    snprintf(reason, sizeof reason, "%s",
-             r->result->end == SG_TRAIN_FAILED ? r->message->text : "");
-    sgi_message later = {""};
-    sgi_message *kept = r->message;
-    r->message = &later; /* the reason of a failed run is the message; keep it */
-    status = write_record(r, states[r->result->end], reason);
-    r->message = kept;
+    /* The reason of a failed run is in r->diagnostic: writing it down must not overwrite it. */
+    sg_diagnostic reason = {0}, *kept = r->diagnostic, later = {0};
+    if (r->result->end == SG_TRAIN_FAILED)
+        reason = *kept;
+    r->diagnostic = &later;
+    status = write_record(r, states[r->result->end], reason.message);
+    r->diagnostic = kept;
     if (status != SG_OK)
         *kept = later;
     return status;
@@ -276,7 +274,7 @@ static sg_status restore(run *r)
     char path[SG_PATH_SIZE];
     sg_status status = path_of(r, "last.safetensors", path);
     if (status == SG_OK)
-        status = r->subject->type->load(r->subject, path, &r->progress, r->message);
+        status = r->subject->type->load(r->subject, path, &r->progress, r->diagnostic);
     if (status != SG_OK)
         return status;
     sg_scaler_set_counters(r->subject->scaler, r->progress.counters);
@@ -295,7 +293,7 @@ static sg_status start(run *r)
     if (status == SG_OK)
         status = write_problem(r);
     if (status == SG_OK)
-        status = sgi_metrics_open(&r->metrics, config->folder, r->progress.step, r->message);
+        status = sgi_metrics_open(&r->metrics, config->folder, r->progress.step, r->diagnostic);
     r->began = sgi_seconds();
     r->good_step = r->progress.step;
     r->result->first_step = r->progress.step;
@@ -308,17 +306,19 @@ void sgi_subject_destroy(sgi_subject *subject)
         subject->type->destroy(subject);
 }
 
-sg_status sgi_train(const sgi_train_config *config, sgi_train_result *result, sgi_message *message,
-                    const sg_allocator *given)
+sg_status sgi_train(const sgi_train_config *config, sgi_train_result *result,
+                    sg_diagnostic *diagnostic, const sg_allocator *given)
 {
     sg_allocator allocator = sgi_allocator_or_heap(given);
+    sg_diagnostic unread;
+    diagnostic = diagnostic ? diagnostic : &unread;
+    memset(diagnostic, 0, sizeof *diagnostic);
     run r = {.config = config,
              .allocator = &allocator,
              .result = result,
-             .message = message,
+             .diagnostic = diagnostic,
              .subject = config->subject};
     *result = (sgi_train_result){0};
-    message->text[0] = '\0';
     sg_status status = start(&r);
     if (status == SG_OK)
         status = loop(&r);

@@ -34,7 +34,7 @@ typedef struct sgi_train_config {
 typedef enum sgi_train_end {
     SG_TRAIN_COMPLETE,
     SG_TRAIN_INTERRUPTED, /* by `stop`, with a checkpoint */
-    SG_TRAIN_FAILED       /* numerics; `message` says why, and the last good checkpoint is kept */
+    SG_TRAIN_FAILED /* numerics; `diagnostic` says why, and the last good checkpoint is kept */
 } sgi_train_end;
 
 typedef struct sgi_train_result {
@@ -53,8 +53,8 @@ typedef struct sgi_train_result {
 } sgi_train_result;
 
 /* Trains to the subject's number of steps. A status other than SG_OK means that the environment
- * failed (disk, memory) or the checkpoint cannot be used; `message` says what. */
+ * failed (disk, memory) or the checkpoint cannot be used; `diagnostic` says what. */
 SG_CHECKED sg_status sgi_train(const sgi_train_config *config, sgi_train_result *result,
-                               sgi_message *message, const sg_allocator *allocator);
+                               sg_diagnostic *diagnostic, const sg_allocator *allocator);
 
 #endif

@@ -11,9 +11,9 @@ static const char *place;
 
 static void report(const char *folder)
 {
-    char message[512] = "";
-    sg_status status = sgi_report_write(folder, NULL, message, sizeof message);
-    assert_string_equal(message, "");
+    sg_diagnostic diagnostic = {0};
+    sg_status status = sgi_report_write(folder, NULL, &diagnostic);
+    assert_string_equal(diagnostic.message, "");
     assert_ok(status);
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/diagnostic.h"
 #include "support/support.h"
 
 void assert_near_(double a, double b, double tolerance, double floor, const char *what,
@@ -37,6 +38,13 @@ static void counted_release(void *context, void *memory)
 sg_allocator failing(failing_allocator *state)
 {
     return (sg_allocator){counted_allocate, counted_release, state};
+}
+
+const char *said(const sg_diagnostic *diagnostic)
+{
+    static char text[1024];
+    sgi_diagnostic_line(diagnostic, text, sizeof text);
+    return text;
 }
 
 size_t runnable_isas(sg_isa list[3])

@@ -131,7 +131,7 @@ static double wobble(const double *p, size_t rank, double frequency)
 
 static void add(sgi_npz *npz, const char *name, size_t rank, const size_t *shape, const double *v)
 {
-    assert_ok(sgi_npz_add(npz, name, SG_ARRAY_FLOAT64, rank, shape, v, NULL, 0));
+    assert_ok(sgi_npz_add(npz, name, SG_ARRAY_FLOAT64, rank, shape, v, NULL));
 }
 
 static void add_field(sgi_npz *npz, const shape_of *s, folder_kind kind, size_t f, double error,
@@ -169,7 +169,7 @@ static void write_field(const char *folder, folder_kind kind, double error)
     char path[4096];
     sgi_npz *npz;
     (void)snprintf(path, sizeof path, "%s/field.npz", folder);
-    assert_ok(sgi_npz_create(&npz, path, NULL, NULL, 0));
+    assert_ok(sgi_npz_create(&npz, path, NULL, NULL));
     for (size_t d = 0; d < s->rank; d++) {
         for (size_t i = 0; i < s->sizes[d]; i++)
             axes[d][i] =
@@ -178,7 +178,7 @@ static void write_field(const char *folder, folder_kind kind, double error)
     }
     for (size_t f = 0; f < s->fields; f++)
         add_field(npz, s, kind, f, error, axes);
-    assert_ok(sgi_npz_commit(npz, NULL, 0));
+    assert_ok(sgi_npz_commit(npz, NULL));
 }
 
 /* A reproducible number in 0 .. 1. */

@@ -48,9 +48,9 @@ static void assert_well_formed(const char *html)
 
 char *page_of(const char *folder, const char *const *order, size_t count)
 {
-    char message[512] = "";
-    sg_status status = sgi_report_write(folder, NULL, message, sizeof message);
-    assert_string_equal(message, "");
+    sg_diagnostic diagnostic = {0};
+    sg_status status = sgi_report_write(folder, NULL, &diagnostic);
+    assert_string_equal(said(&diagnostic), "");
     assert_ok(status);
     char *html = folder_text(folder, "report.html");
     assert_well_formed(html);

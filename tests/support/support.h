@@ -23,6 +23,9 @@
 void assert_near_(double a, double b, double tolerance, double floor, const char *what,
                   const char *file, int line);
 
+/* A diagnostic in one line, "file: message"; valid until the next call. */
+const char *said(const sg_diagnostic *diagnostic);
+
 /* An allocator that counts, and fails from allocation number `fail_at` on (0: the first); with
  * fail_at < 0 it never fails. Threads may share it. `live` must be 0 when everything has been
  * destroyed. */
