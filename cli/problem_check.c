@@ -11,43 +11,47 @@
 enum { TIMED_STEPS = 3 };
 
 /* Seconds of one step without the optimizer's pass, the fastest of a few. */
-static double time_step(sgi_trainer *trainer)
+static double time_step(sg_pinn_batch *batch)
 {
     double best = INFINITY;
-    sgi_trainer_gradient(trainer, 0);
+    sg_pinn_loss loss;
+    sg_pinn_gradient(batch, NULL, &loss);
     for (uint64_t i = 1; i <= TIMED_STEPS; i++) {
         double began = seconds_now();
-        sgi_trainer_gradient(trainer, i);
+        sg_pinn_draw(batch, i);
+        sg_pinn_gradient(batch, NULL, &loss);
         best = fmin(best, seconds_now() - began);
     }
     return best;
 }
 
-static void print_sets(const sgi_trainer *trainer, const sgi_problem *problem)
+static void print_sets(const sg_pinn_batch *batch, const sg_pinn_information *information)
 {
     printf("\n%-14s %10s  %s\n", "points", "per step", "channels");
-    for (int k = 0; k < problem->set_count; k++) {
+    for (size_t k = 0; k < information->set_count; k++) {
+        const sg_pinn_set *set = &information->sets[k];
         char channels[256], items[32];
-        sgi_trainer_channels(trainer, k, channels, sizeof channels);
-        format_thousands((uint64_t)problem->sets[k].items, items, sizeof items);
-        printf("%-14s %10s  %s%s\n", problem->sets[k].name, items, channels,
-               problem->sets[k].kind == SG_SET_PAIRS ? "  (pairs)" : "");
+        sgi_pinn_channels(batch, k, channels, sizeof channels);
+        format_thousands(set->items, items, sizeof items);
+        printf("%-14s %10s  %s%s\n", set->name, items, channels,
+               set->points_per_item == 2 ? "  (pairs)" : "");
     }
 }
 
-static void print_cost(sgi_trainer *trainer, const sgi_problem *problem, sg_pool *pool)
+static void print_cost(const sg_pinn *pinn, const sg_pinn_trainer *trainer, sg_pool *pool)
 {
+    sg_pinn_batch *batch = sg_pinn_trainer_batch(trainer);
     char parameters[32], total[32];
-    double seconds = time_step(trainer), flops = sgi_trainer_flops(trainer);
-    double steps = (double)problem->settings.training.steps;
-    format_thousands(sg_jet_network_parameters(sgi_trainer_network(trainer)), parameters,
+    double seconds = time_step(batch), flops = sgi_pinn_flops(batch);
+    double steps = (double)sg_pinn_describe(pinn)->steps;
+    format_thousands(sg_jet_network_parameters(sg_pinn_network(pinn)), parameters,
                      sizeof parameters);
     format_duration(seconds * steps, total, sizeof total);
     printf("\nparameters     %s\nmemory         %.1f MB\n", parameters,
-           1e-6 * (double)sgi_trainer_memory(trainer));
+           1e-6 * (double)sgi_pinn_trainer_memory(trainer));
     printf("time per step  %.3g ms on %d threads (%s, %.0f GFLOP/s)\nwhole run      about %s for "
            "%.0f steps\n",
-           1e3 * seconds, sg_pool_threads(pool), sgi_trainer_kernels(trainer),
+           1e3 * seconds, sg_pool_threads(pool), sg_jet_kernels(sg_pinn_engine(batch)),
            1e-9 * flops / seconds, total, steps);
 }
 
@@ -89,25 +93,26 @@ static int check_reference(sgi_problem *problem, bool quiet)
     return code;
 }
 
-static void print_json_plan(sgi_trainer *trainer, const sgi_problem *problem)
+static void print_json_plan(const sg_pinn *pinn, const sg_pinn_trainer *trainer)
 {
+    const sg_pinn_information *information = sg_pinn_describe(pinn);
+    sg_pinn_batch *batch = sg_pinn_trainer_batch(trainer);
     json_t *object = json_object(), *sets = json_array();
-    for (int k = 0; k < problem->set_count; k++) {
+    for (size_t k = 0; k < information->set_count; k++) {
         char channels[256];
         json_t *set = json_object();
-        sgi_trainer_channels(trainer, k, channels, sizeof channels);
-        json_object_set_new(set, "name", json_string(problem->sets[k].name));
-        json_object_set_new(set, "points", json_integer((json_int_t)problem->sets[k].items));
+        sgi_pinn_channels(batch, k, channels, sizeof channels);
+        json_object_set_new(set, "name", json_string(information->sets[k].name));
+        json_object_set_new(set, "points", json_integer((json_int_t)information->sets[k].items));
         json_object_set_new(set, "channels", json_string(channels));
         json_array_append_new(sets, set);
     }
-    json_object_set_new(object, "name", json_string(problem->settings.name));
-    json_object_set_new(
-        object, "parameters",
-        json_integer((json_int_t)sg_jet_network_parameters(sgi_trainer_network(trainer))));
+    json_object_set_new(object, "name", json_string(information->name));
+    json_object_set_new(object, "parameters",
+                        json_integer((json_int_t)sg_jet_network_parameters(sg_pinn_network(pinn))));
     json_object_set_new(object, "memory_bytes",
-                        json_integer((json_int_t)sgi_trainer_memory(trainer)));
-    json_object_set_new(object, "seconds_per_step", json_real(time_step(trainer)));
+                        json_integer((json_int_t)sgi_pinn_trainer_memory(trainer)));
+    json_object_set_new(object, "seconds_per_step", json_real(time_step(batch)));
     json_object_set_new(object, "sets", sets);
     json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
     fputc('\n', stdout);
@@ -117,24 +122,27 @@ static void print_json_plan(sgi_trainer *trainer, const sgi_problem *problem)
 int check_problem(sgi_problem *problem, const cli_arguments *arguments)
 {
     sg_pool *pool = open_pool(arguments);
-    sgi_trainer *trainer = NULL;
+    sg_pinn *pinn = NULL;
+    sg_pinn_trainer *trainer = NULL;
     int code;
-    sg_status status =
-        pool ? sgi_trainer_create(&trainer, problem, pool, SG_ISA_AUTO, NULL) : SG_ERROR_THREAD;
+    sg_status status = pool ? sgi_pinn_over(&pinn, problem, NULL) : SG_ERROR_THREAD;
+    if (status == SG_OK)
+        status = sg_pinn_trainer_create(&trainer, pinn, pool, SG_ISA_AUTO, NULL);
     if (status != SG_OK) {
         complain("the problem cannot be set up: %s", sg_status_text(status));
         code = exit_code_of(status);
     } else if (arguments->json) {
-        print_json_plan(trainer, problem);
+        print_json_plan(pinn, trainer);
         code = check_reference(problem, true);
     } else {
         if (!arguments->quiet)
-            print_problem(problem, trainer);
-        print_sets(trainer, problem);
-        print_cost(trainer, problem, pool);
+            print_problem(pinn, sg_pinn_trainer_batch(trainer));
+        print_sets(sg_pinn_trainer_batch(trainer), sg_pinn_describe(pinn));
+        print_cost(pinn, trainer, pool);
         code = check_reference(problem, false);
     }
-    sgi_trainer_destroy(trainer);
+    sg_pinn_trainer_destroy(trainer);
+    sg_pinn_close(pinn);
     sg_pool_destroy(pool);
     return code;
 }

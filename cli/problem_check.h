@@ -2,13 +2,13 @@
 #ifndef SG_CLI_PROBLEM_CHECK_H
 #define SG_CLI_PROBLEM_CHECK_H
 
-#include "pinn/trainer.h"
+#include "pinn/pinn.h"
 #include "session.h"
 
 /* Tells everything; returns an exit code. */
 int check_problem(sgi_problem *problem, const cli_arguments *arguments);
 
 /* "burgers3d  4 x 96 tanh, 30,723 parameters, 3,072 points per step, channels u u_t ...". */
-void print_problem(const sgi_problem *problem, const sgi_trainer *trainer);
+void print_problem(const sg_pinn *pinn, const sg_pinn_batch *batch);
 
 #endif

@@ -61,24 +61,27 @@ static void describe_method(const void *file, char *text, size_t size)
         snprintf(text, size, "%s + StableGrad (%s)", optimizer, references[chosen->reference.kind]);
 }
 
-void print_problem(const sgi_problem *problem, const sgi_trainer *trainer)
+void print_problem(const sg_pinn *pinn, const sg_pinn_batch *batch)
 {
+    const sg_pinn_information *information = sg_pinn_describe(pinn);
     char network[64], parameters[32], points[32], channels[256];
     uint64_t per_step = 0;
-    for (int s = 0; s < problem->set_count; s++)
-        per_step += (uint64_t)problem->sets[s].items;
-    sgi_describe_network(&problem->settings.network, network, sizeof network);
-    format_thousands(sg_jet_network_parameters(sgi_trainer_network(trainer)), parameters,
+    for (size_t s = 0; s < information->set_count; s++)
+        per_step += information->sets[s].items;
+    sgi_describe_network(&pinn->problem->settings.network, network, sizeof network);
+    format_thousands(sg_jet_network_parameters(sg_pinn_network(pinn)), parameters,
                      sizeof parameters);
     format_thousands(per_step, points, sizeof points);
-    sgi_trainer_channels(trainer, 0, channels, sizeof channels);
-    printf("%s  %s, %s parameters, %s points per step\nchannels %s\n", problem->settings.name,
-           network, parameters, points, channels);
+    sgi_pinn_channels(batch, 0, channels, sizeof channels);
+    printf("%s  %s, %s parameters, %s points per step\nchannels %s\n", information->name, network,
+           parameters, points, channels);
 }
 
 static void heading(const void *file, const sgi_subject *subject)
 {
-    print_problem(file, sgi_pinn_subject_trainer(subject));
+    (void)file;
+    print_problem(sgi_pinn_subject_pinn(subject),
+                  sg_pinn_trainer_batch(sgi_pinn_subject_trainer(subject)));
 }
 
 static sg_status subject(sgi_subject **out, void *file, sg_pool *pool, sg_isa isa,

@@ -82,7 +82,7 @@ END
     [ -s "$work/prefix/share/man/man1/stablegrad.1" ]
     outside stablegrad-pinn_shared jet.c
     [ "$(stablegrad-pinn_shared/a)" = "12673 parameters" ]
-    exports stablegrad-pinn jet.h
+    exports stablegrad-pinn jet.h pinn.h
 fi
 
 # The networks, where they were built: a training step of an MLP on 16 x 16 images.

@@ -240,27 +240,30 @@ static void stablegrad_leaves_the_forward_model_untouched(void **state)
     double loss[2], validation[2];
     for (size_t m = 0; m < 2; m++) {
         sgi_problem *problem = read_problem(&methods[m], 1);
-        sgi_trainer *trainer;
-        const sgi_term_value *terms;
-        size_t term_count;
-        sgi_step_result step;
+        sg_pinn *pinn;
+        sg_pinn_trainer *trainer;
+        sg_pinn_loss validated;
+        sg_pinn_step step;
         sgi_point_set set;
         sg_diagnostic diagnostic;
-        assert_ok(sgi_trainer_create(&trainer, problem, NULL, SG_ISA_AUTO, NULL));
+        assert_ok(sgi_pinn_over(&pinn, problem, NULL));
+        assert_ok(sg_pinn_trainer_create(&trainer, pinn, NULL, SG_ISA_AUTO, NULL));
         assert_ok(sgi_problem_quantities(problem, wanted, 5, &set, &diagnostic));
         sgi_box_grid grid = sgi_box_grid_of_problem(problem);
         sgi_places places = {&grid, NULL, grid.total};
         double *outputs[5];
         for (size_t k = 0; k < 5; k++)
             outputs[k] = columns[m][k];
-        assert_ok(sgi_quantities_evaluate(problem, &set, sgi_trainer_network(trainer), &places,
-                                          outputs, NULL, NULL));
-        validation[m] = sgi_trainer_validate(trainer, &terms, &term_count);
-        assert_ok(sgi_trainer_step(trainer, &step));
-        loss[m] = step.loss;
+        assert_ok(sgi_quantities_evaluate(problem, &set, sg_pinn_network(pinn), &places, outputs,
+                                          NULL, NULL));
+        sg_pinn_trainer_validate(trainer, &validated);
+        validation[m] = validated.total;
+        assert_ok(sg_pinn_trainer_step(trainer, &step));
+        loss[m] = step.loss.total;
         assert_int_equal(step.scale->outcome, m ? SG_STEP_SCALED : SG_STEP_INACTIVE);
         sgi_point_set_release(&set);
-        sgi_trainer_destroy(trainer);
+        sg_pinn_trainer_destroy(trainer);
+        sg_pinn_close(pinn);
         sgi_problem_destroy(problem);
     }
     assert_memory_equal(columns[0], columns[1], sizeof columns[0]);
@@ -330,22 +333,25 @@ static void every_allocation_of_a_trainer_in_turn(void **state)
     sgi_problem *problem = read_problem(NULL, 0);
     failing_allocator counter = {.fail_at = -1};
     sg_allocator allocator = failing(&counter);
-    sgi_trainer *trainer;
-    assert_ok(sgi_trainer_create(&trainer, problem, NULL, SG_ISA_AUTO, &allocator));
+    sg_pinn *pinn;
+    sg_pinn_trainer *trainer;
+    assert_ok(sgi_pinn_over(&pinn, problem, NULL));
+    assert_ok(sg_pinn_trainer_create(&trainer, pinn, NULL, SG_ISA_AUTO, &allocator));
     long made = counter.made;
-    sgi_step_result step;
+    sg_pinn_step step;
     for (int i = 0; i < 3; i++)
-        assert_ok(sgi_trainer_step(trainer, &step));
+        assert_ok(sg_pinn_trainer_step(trainer, &step));
     assert_int_equal(counter.made, made); /* a step allocates nothing */
-    sgi_trainer_destroy(trainer);
+    sg_pinn_trainer_destroy(trainer);
     assert_int_equal(counter.live, 0);
     for (long n = 0; n < made; n++) {
         counter = (failing_allocator){.fail_at = n};
-        assert_status(sgi_trainer_create(&trainer, problem, NULL, SG_ISA_AUTO, &allocator),
+        assert_status(sg_pinn_trainer_create(&trainer, pinn, NULL, SG_ISA_AUTO, &allocator),
                       SG_ERROR_MEMORY);
         assert_null(trainer);
         assert_int_equal(counter.live, 0);
     }
+    sg_pinn_close(pinn);
     sgi_problem_destroy(problem);
 }
 
@@ -361,23 +367,28 @@ static void weights_cross_precisions(void **state)
     assert_complete(folder, short_run, 1, 1, false, &result);
     assert_ok(sgi_run_path(path, folder, "weights.safetensors"));
     sgi_problem *single = read_problem(NULL, 0), *twice = read_problem(wide, 1);
-    sgi_trainer *a, *b;
-    assert_ok(sgi_trainer_create(&a, single, NULL, SG_ISA_AUTO, NULL));
-    assert_ok(sgi_trainer_create(&b, twice, NULL, SG_ISA_AUTO, NULL));
-    assert_ok(sgi_weights_load(path, sgi_trainer_network(a), NULL, &diagnostic));
-    assert_ok(sgi_weights_load(path, sgi_trainer_network(b), NULL, &diagnostic));
-    const float *x = sg_jet_network_values(sgi_trainer_network(a));
-    const double *y = sg_jet_network_values(sgi_trainer_network(b));
-    for (size_t i = 0; i < sg_jet_network_parameters(sgi_trainer_network(a)); i++)
+    sg_pinn *a, *b;
+    assert_ok(sgi_pinn_over(&a, single, NULL));
+    assert_ok(sgi_pinn_over(&b, twice, NULL));
+    assert_ok(sgi_weights_load(path, sg_pinn_network(a), NULL, &diagnostic));
+    assert_ok(sgi_weights_load(path, sg_pinn_network(b), NULL, &diagnostic));
+    const float *x = sg_jet_network_values(sg_pinn_network(a));
+    const double *y = sg_jet_network_values(sg_pinn_network(b));
+    for (size_t i = 0; i < sg_jet_network_parameters(sg_pinn_network(a)); i++)
         assert_true((double)x[i] == y[i]);
-    const sgi_term_value *terms;
-    size_t count;
-    double loss = sgi_trainer_validate(a, &terms, &count);
-    assert_relative(loss, sgi_trainer_validate(b, &terms, &count), 1e-4);
-    assert_status(sgi_weights_load("/nonexistent", sgi_trainer_network(a), NULL, &diagnostic),
+    sg_pinn_batch *batch_a, *batch_b;
+    sg_pinn_loss loss_a, loss_b;
+    assert_ok(sg_pinn_batch_create(&batch_a, a, NULL, NULL));
+    assert_ok(sg_pinn_batch_create(&batch_b, b, NULL, NULL));
+    sg_pinn_loss_at(batch_a, &loss_a);
+    sg_pinn_loss_at(batch_b, &loss_b);
+    assert_relative(loss_a.total, loss_b.total, 1e-4);
+    assert_status(sgi_weights_load("/nonexistent", sg_pinn_network(a), NULL, &diagnostic),
                   SG_ERROR_IO);
-    sgi_trainer_destroy(a);
-    sgi_trainer_destroy(b);
+    sg_pinn_batch_destroy(batch_a);
+    sg_pinn_batch_destroy(batch_b);
+    sg_pinn_close(a);
+    sg_pinn_close(b);
     sgi_problem_destroy(single);
     sgi_problem_destroy(twice);
 }

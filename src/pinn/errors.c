@@ -104,12 +104,12 @@ sg_status sgi_errors_measure(sgi_errors *errors, sg_jet_network *network, sg_poo
             largest = fabs(d) > largest || isnan(d) ? fabs(d) : largest;
         }
         errors->fields[f] =
-            (sgi_field_error){errors->problem->names.fields[f], sqrt(error / size), largest};
+            (sg_pinn_error){errors->problem->names.fields[f], sqrt(error / size), largest};
         all_error += error;
         all_size += size;
         all_largest = fmax(all_largest, largest);
     }
-    errors->fields[fields] = (sgi_field_error){"all", sqrt(all_error / all_size), all_largest};
+    errors->fields[fields] = (sg_pinn_error){"all", sqrt(all_error / all_size), all_largest};
     errors->field_count = fields + 1;
     return SG_OK;
 }

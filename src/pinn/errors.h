@@ -3,21 +3,16 @@
 #define SG_PINN_ERRORS_H
 
 #include "pinn/quantities.h"
-
-/* Error of a field against the reference on the evaluation grid. */
-typedef struct sgi_field_error {
-    const char *field; /* "all" for all of them together */
-    double relative_l2, largest;
-} sgi_field_error;
+#include "stablegrad/pinn.h"
 
 typedef struct sgi_errors {
     sg_allocator allocator;
     const sgi_problem *problem;
     sgi_box_grid grid;
-    sgi_point_set values;    /* the fields themselves */
-    double **reference;      /* [field] (grid.total) */
-    double **prediction;     /* [field] (grid.total) */
-    sgi_field_error *fields; /* (fields + 1): the last is all of them together; one field: one */
+    sgi_point_set values;  /* the fields themselves */
+    double **reference;    /* [field] (grid.total) */
+    double **prediction;   /* [field] (grid.total) */
+    sg_pinn_error *fields; /* (fields + 1): the last is all of them together; one field: one */
     size_t field_count;
 } sgi_errors;
 

@@ -61,6 +61,7 @@ typedef struct sgi_point_set {
     sgi_bound_program gradient; /* outputs: the components, then adjoints of value_indices */
     size_t *value_indices;      /* (value_count): (p * R + r) * O + o */
     size_t value_count;
+    sgi_arena own; /* of a set that is released before its problem */
 } sgi_point_set;
 
 typedef enum sgi_solution_kind {
@@ -141,9 +142,10 @@ SG_CHECKED sg_status sgi_problem_read_equations(sgi_problem *problem, sgi_reader
 SG_CHECKED sg_status sgi_problem_read_conditions(sgi_problem *problem, sgi_reader *reader);
 SG_CHECKED sg_status sgi_problem_read_solution(sgi_problem *problem, sgi_reader *reader);
 
-/* Compiles the set's roots: requests, programs, slots. */
-SG_CHECKED sg_status sgi_point_set_compile(sgi_problem *problem, sgi_point_set *set);
-void sgi_point_set_release(sgi_point_set *set); /* its programs */
+/* Compiles the set's roots: requests, programs, slots, in memory of `arena`. */
+SG_CHECKED sg_status sgi_point_set_compile(sgi_problem *problem, sgi_arena *arena,
+                                           sgi_point_set *set);
+void sgi_point_set_release(sgi_point_set *set); /* its programs, and its own arena */
 
 /* "fields u, v" for messages. */
 const char *sgi_problem_field_list(const sgi_problem *problem, char *text, size_t capacity);

@@ -9,11 +9,12 @@ typedef struct needs {
     size_t count;
 } needs;
 
-static sg_status find_needs(sgi_problem *problem, const sgi_expr *roots, size_t count, needs *n)
+static sg_status find_needs(sgi_problem *problem, sgi_arena *arena, const sgi_expr *roots,
+                            size_t count, needs *n)
 {
     sgi_expressions *exprs = problem->exprs;
     uint8_t *reached = sgi_allocate(&problem->allocator, exprs->count, 1);
-    n->nodes = sgi_arena_allocate(&problem->arena, exprs->input_count, sizeof *n->nodes);
+    n->nodes = sgi_arena_allocate(arena, exprs->input_count, sizeof *n->nodes);
     n->count = 0;
     if (!reached || !n->nodes) {
         sgi_release(&problem->allocator, reached);
@@ -49,8 +50,8 @@ static int rank_of(const sgi_input *input)
                                                : sgi_derivative_total(input->derivative);
 }
 
-static sg_status list_quantities(sgi_problem *problem, const needs *n, quantity *list,
-                                 size_t *count)
+static sg_status list_quantities(sgi_problem *problem, sgi_arena *arena, const needs *n,
+                                 quantity *list, size_t *count)
 {
     *count = 0;
     for (int rank = 0; rank <= SG_MOST_ORDER + 1; rank++) {
@@ -63,7 +64,7 @@ static sg_status list_quantities(sgi_problem *problem, const needs *n, quantity 
                 continue;
             list[k] = (quantity){input->derivative, NULL};
             if (input->kind == SG_INPUT_COMBINATION) {
-                double *second = sgi_arena_allocate(&problem->arena, 1, sizeof input->coefficients);
+                double *second = sgi_arena_allocate(arena, 1, sizeof input->coefficients);
                 if (!second)
                     return SG_ERROR_MEMORY;
                 memcpy(second, input->coefficients, sizeof input->coefficients);
@@ -95,12 +96,12 @@ static size_t value_index(const sgi_problem *problem, const quantity *list, size
            (size_t)input->index;
 }
 
-static sg_status bind(sgi_problem *problem, sgi_bound_program *bound, const quantity *list,
-                      size_t count)
+static sg_status bind(sgi_problem *problem, sgi_arena *arena, sgi_bound_program *bound,
+                      const quantity *list, size_t count)
 {
     const sgi_program *program = bound->program;
     size_t coordinates = (size_t)problem->names.coordinate_count;
-    bound->slots = sgi_arena_allocate(&problem->arena, program->input_count, sizeof *bound->slots);
+    bound->slots = sgi_arena_allocate(arena, program->input_count, sizeof *bound->slots);
     if (!bound->slots)
         return SG_ERROR_MEMORY;
     for (uint32_t s = 0; s < program->input_count; s++) {
@@ -117,11 +118,11 @@ static sg_status bind(sgi_problem *problem, sgi_bound_program *bound, const quan
     return SG_OK;
 }
 
-static sg_status describe(sgi_problem *problem, sgi_point_set *set, const needs *n,
-                          const quantity *list, size_t count)
+static sg_status describe(sgi_problem *problem, sgi_arena *arena, sgi_point_set *set,
+                          const needs *n, const quantity *list, size_t count)
 {
-    set->requests = sgi_arena_allocate(&problem->arena, count, sizeof *set->requests);
-    set->value_indices = sgi_arena_allocate(&problem->arena, n->count, sizeof *set->value_indices);
+    set->requests = sgi_arena_allocate(arena, count, sizeof *set->requests);
+    set->value_indices = sgi_arena_allocate(arena, n->count, sizeof *set->value_indices);
     if (!set->requests || !set->value_indices)
         return SG_ERROR_MEMORY;
     set->request_count = count;
@@ -134,34 +135,33 @@ static sg_status describe(sgi_problem *problem, sgi_point_set *set, const needs 
     return SG_OK;
 }
 
-sg_status sgi_point_set_compile(sgi_problem *problem, sgi_point_set *set)
+sg_status sgi_point_set_compile(sgi_problem *problem, sgi_arena *arena, sgi_point_set *set)
 {
     size_t components = (size_t)set->component_count, count = 0;
-    sgi_expr *roots =
-        sgi_arena_grow(&problem->arena, set->roots, components, components, sizeof *roots);
+    sgi_expr *roots = sgi_arena_grow(arena, set->roots, components, components, sizeof *roots);
     if (!roots)
         return SG_ERROR_MEMORY;
     sgi_collapse(problem->exprs, roots, components);
     needs n;
     sg_status status = problem->exprs->status;
     if (status == SG_OK)
-        status = find_needs(problem, roots, components, &n);
+        status = find_needs(problem, arena, roots, components, &n);
     if (status != SG_OK)
         return status;
-    quantity *list = sgi_arena_allocate(&problem->arena, n.count, sizeof *list);
-    status = list ? list_quantities(problem, &n, list, &count) : SG_ERROR_MEMORY;
+    quantity *list = sgi_arena_allocate(arena, n.count, sizeof *list);
+    status = list ? list_quantities(problem, arena, &n, list, &count) : SG_ERROR_MEMORY;
     if (status == SG_OK)
-        status = describe(problem, set, &n, list, count);
+        status = describe(problem, arena, set, &n, list, count);
     if (status == SG_OK)
         status = sgi_program_create(&set->residual.program, problem->exprs, roots, components,
                                     &problem->allocator);
     if (status == SG_OK)
-        status = bind(problem, &set->residual, list, count);
+        status = bind(problem, arena, &set->residual, list, count);
     if (status == SG_OK)
         status = sgi_program_create_gradient(&set->gradient.program, problem->exprs, roots,
                                              components, n.nodes, n.count, 0, &problem->allocator);
     if (status == SG_OK)
-        status = bind(problem, &set->gradient, list, count);
+        status = bind(problem, arena, &set->gradient, list, count);
     return status;
 }
 
@@ -170,19 +170,43 @@ void sgi_point_set_release(sgi_point_set *set)
     sgi_program_destroy(set->residual.program);
     sgi_program_destroy(set->gradient.program);
     set->residual.program = set->gradient.program = NULL;
+    sgi_arena_clear(&set->own);
 }
 
 /* A scalar node of its own for a text that comes from the command line. */
-static sgi_yaml *text_node(sgi_problem *problem, const char *text)
+static sgi_yaml *text_node(sgi_arena *arena, const char *text)
 {
-    sgi_yaml *node = sgi_arena_allocate(&problem->arena, 1, sizeof *node);
-    sgi_source *source = sgi_arena_allocate(&problem->arena, 1, sizeof *source);
-    char *copy = sgi_arena_text(&problem->arena, text, strlen(text));
+    sgi_yaml *node = sgi_arena_allocate(arena, 1, sizeof *node);
+    sgi_source *source = sgi_arena_allocate(arena, 1, sizeof *source);
+    char *copy = sgi_arena_text(arena, text, strlen(text));
     if (!node || !source || !copy)
         return NULL;
     *source = (sgi_source){"--fields", copy, strlen(copy)};
     *node = (sgi_yaml){.source = source, .end = source->size, .text = copy, .length = source->size};
     return node;
+}
+
+static sg_status read_quantities(sgi_problem *problem, const char *const *texts, sgi_point_set *set,
+                                 sg_diagnostic *diagnostic)
+{
+    sgi_arena *arena = &set->own;
+    size_t count = (size_t)set->component_count;
+    set->terms = sgi_arena_allocate(arena, 1, sizeof *set->terms);
+    set->component_terms = sgi_arena_allocate(arena, count, sizeof *set->component_terms);
+    set->roots = sgi_arena_allocate(arena, count, sizeof *set->roots);
+    if (!set->terms || !set->component_terms || !set->roots)
+        return SG_ERROR_MEMORY;
+    set->terms[0] = (sgi_term){"quantities", 1};
+    sgi_scope scope = {&problem->names, "in the list of fields", true, true, 0};
+    for (size_t i = 0; i < count; i++) {
+        const sgi_yaml *node = text_node(arena, texts[i]);
+        sg_status status = node ? sgi_names_parse(&scope, node, 0, node->length, SG_READ_QUANTITY,
+                                                  &set->roots[i], diagnostic)
+                                : SG_ERROR_MEMORY;
+        if (status != SG_OK)
+            return status;
+    }
+    return sgi_point_set_compile(problem, arena, set);
 }
 
 sg_status sgi_problem_quantities(sgi_problem *problem, const char *const *texts, size_t count,
@@ -191,28 +215,15 @@ sg_status sgi_problem_quantities(sgi_problem *problem, const char *const *texts,
     memset(diagnostic, 0, sizeof *diagnostic);
     if (count == 0 || count > SG_MOST_COMPONENTS)
         return SG_ERROR_ARGUMENT;
-    *set =
-        (sgi_point_set){.name = "quantities",
-                        .kind = SG_SET_DOMAIN,
-                        .points_per_item = 1,
-                        .terms = sgi_arena_allocate(&problem->arena, 1, sizeof(sgi_term)),
-                        .term_count = 1,
-                        .component_terms = sgi_arena_allocate(&problem->arena, count, sizeof(int)),
-                        .component_count = (int)count,
-                        .roots = sgi_arena_allocate(&problem->arena, count, sizeof(sgi_expr))};
-    if (!set->terms || !set->component_terms || !set->roots)
-        return SG_ERROR_MEMORY;
-    set->terms[0] = (sgi_term){"quantities", 1};
-    sgi_scope scope = {&problem->names, "in the list of fields", true, true, 0};
-    for (size_t i = 0; i < count; i++) {
-        const sgi_yaml *node = text_node(problem, texts[i]);
-        sg_status status = node ? sgi_names_parse(&scope, node, 0, node->length, SG_READ_QUANTITY,
-                                                  &set->roots[i], diagnostic)
-                                : SG_ERROR_MEMORY;
-        if (status != SG_OK)
-            return status;
-    }
-    sg_status status = sgi_point_set_compile(problem, set);
+    *set = (sgi_point_set){.name = "quantities",
+                           .kind = SG_SET_DOMAIN,
+                           .points_per_item = 1,
+                           .term_count = 1,
+                           .component_count = (int)count};
+    sgi_arena_init(&set->own, &problem->allocator);
+    /* An earlier call may have run out of memory; what was read before it is whole. */
+    problem->exprs->status = SG_OK;
+    sg_status status = read_quantities(problem, texts, set, diagnostic);
     if (status != SG_OK)
         sgi_point_set_release(set);
     return status;

@@ -10,7 +10,9 @@ typedef struct set_context {
     const struct sgi_residual *owner;
     int index;
     const sgi_point_set *set;
-    int64_t items;
+    int64_t items, sampled_items; /* now, and without given points */
+    sgi_given given;
+    double *stored;     /* NULL, or (items, components): where weighted residuals go */
     double *parameters; /* (2 * components): 2 w / N and 0 */
     double *roots;      /* (components): sqrt(2 w / N) */
     char *workspaces;   /* (workers, workspace_bytes) */
@@ -88,8 +90,12 @@ static void points(void *context, size_t set, size_t first, size_t count, int wo
     const set_context *c = context;
     (void)set;
     (void)worker;
-    sgi_sample(c->owner->problem, c->index, c->items, &c->owner->draw, first, count,
-               c->owner->options.type, coordinates);
+    size_t width = (size_t)(c->set->points_per_item * c->owner->problem->names.coordinate_count);
+    if (c->given.points)
+        sgi_given_points(&c->given, width, first, count, c->owner->options.type, coordinates);
+    else
+        sgi_sample(c->owner->problem, c->index, c->items, &c->owner->draw, first, count,
+                   c->owner->options.type, coordinates);
 }
 
 static bool reads_normals(const sgi_bound_program *bound)
@@ -108,8 +114,12 @@ static void connect(const set_context *c, const sg_jet_tile *tile, const sgi_bou
         int d = c->owner->problem->names.coordinate_count;
         for (int k = 0; k < d; k++)
             normals[k] = w->normals + (size_t)k * tile_bytes();
-        sgi_sample_normals(c->set, c->items, tile->first, tile->count, c->owner->options.type, d,
-                           normals);
+        if (c->given.points)
+            sgi_given_normals(&c->given, tile->first, tile->count, c->owner->options.type, d,
+                              normals);
+        else
+            sgi_sample_normals(c->set, c->items, tile->first, tile->count, c->owner->options.type,
+                               d, normals);
     }
     for (uint32_t s = 0; s < bound->program->input_count; s++) {
         sgi_slot slot = bound->slots[s];
@@ -148,6 +158,19 @@ static void add_sums(const set_context *c, const sg_jet_tile *tile, const worksp
     }
 }
 
+/* Leaves sqrt(2 w / N) r where it was asked for. */
+static void store_residuals(const set_context *c, const sg_jet_tile *tile, const workspace *w)
+{
+    size_t components = (size_t)c->set->component_count;
+    for (size_t j = 0; j < components; j++)
+        for (size_t i = 0; i < tile->count; i++) {
+            double r = c->owner->options.type == SG_FLOAT32
+                           ? (double)((const float *)w->outputs[j])[i]
+                           : ((const double *)w->outputs[j])[i];
+            c->stored[(tile->first + i) * components + j] = c->roots[j] * r;
+        }
+}
+
 /* The seeds' parameters: of the loss, or of one row of the Jacobian. */
 static const double *seeds(const set_context *c, const sg_jet_tile *tile, workspace *w)
 {
@@ -175,6 +198,8 @@ static void residual_callback(void *context, const sg_jet_tile *tile)
                          w.scratch);
     if (tile->sums)
         add_sums(c, tile, &w);
+    if (tile->sums && c->stored)
+        store_residuals(c, tile, &w);
 }
 
 /* ---- Handle --------------------------------------------------------------------------------- */
@@ -183,10 +208,21 @@ static int64_t items_of(const sgi_problem *problem, const sgi_residual_options *
 {
     if (options->items)
         return options->items[k];
-    if (options->purpose == SG_POINTS_TRAINING)
+    if (options->stream == SG_POINTS_TRAINING)
         return problem->sets[k].items;
     return k == 0 ? problem->settings.evaluation.points
                   : problem->settings.evaluation.condition_points;
+}
+
+/* The number of items and the weights that follow from it. */
+static void set_items(set_context *c, int64_t items)
+{
+    c->items = items;
+    for (int j = 0; j < c->set->component_count; j++) {
+        double weight = c->set->terms[c->set->component_terms[j]].weight;
+        c->parameters[2 * j] = 2 * weight / (double)items;
+        c->roots[j] = sqrt(2 * weight / (double)items);
+    }
 }
 
 static sg_status make_set(sgi_residual *r, int k)
@@ -195,8 +231,8 @@ static sg_status make_set(sgi_residual *r, int k)
     set_context *c = &r->contexts[k];
     size_t components = (size_t)set->component_count;
     *c = (set_context){
-        .owner = r, .index = k, .set = set, .items = items_of(r->problem, &r->options, k)};
-    if (c->items < 1)
+        .owner = r, .index = k, .set = set, .sampled_items = items_of(r->problem, &r->options, k)};
+    if (c->sampled_items < 1)
         return SG_ERROR_ARGUMENT;
     c->parameters = sgi_arena_allocate(&r->arena, 2 * components, sizeof *c->parameters);
     c->roots = sgi_arena_allocate(&r->arena, components, sizeof *c->roots);
@@ -204,11 +240,7 @@ static sg_status make_set(sgi_residual *r, int k)
     c->workspaces = sgi_allocate(&r->allocator, (size_t)r->options.workers, c->workspace_bytes);
     if (!c->parameters || !c->roots || !c->workspaces)
         return SG_ERROR_MEMORY;
-    for (size_t j = 0; j < components; j++) {
-        double weight = set->terms[set->component_terms[j]].weight;
-        c->parameters[2 * j] = 2 * weight / (double)c->items;
-        c->roots[j] = sqrt(2 * weight / (double)c->items);
-    }
+    set_items(c, c->sampled_items);
     sg_status status = sg_jet_plan_create(&r->plans[k], r->problem->names.coordinate_count,
                                           set->requests, set->request_count, &r->allocator);
     r->sets[k] = (sg_jet_set){.plan = r->plans[k],
@@ -240,7 +272,7 @@ sg_status sgi_residual_create(sgi_residual **out, const sgi_problem *problem,
     r->options = *options;
     r->options.items = NULL;
     r->isa = isa;
-    r->draw.purpose = options->purpose;
+    r->draw.stream = options->stream;
     sgi_arena_init(&r->arena, &allocator);
     size_t count = (size_t)problem->set_count;
     r->contexts = sgi_arena_allocate(&r->arena, count, sizeof *r->contexts);
@@ -265,8 +297,10 @@ void sgi_residual_destroy(sgi_residual *r)
     sg_allocator allocator = r->allocator;
     for (int k = 0; r->plans && k < r->problem->set_count; k++)
         sg_jet_plan_destroy(r->plans[k]);
-    for (int k = 0; r->contexts && k < r->problem->set_count; k++)
+    for (int k = 0; r->contexts && k < r->problem->set_count; k++) {
+        sgi_given_release(&r->contexts[k].given, &allocator);
         sgi_release(&allocator, r->contexts[k].workspaces);
+    }
     sgi_arena_clear(&r->arena);
     sgi_release(&allocator, r);
 }
@@ -285,6 +319,54 @@ void sgi_residual_begin(sgi_residual *r, uint64_t seed, uint64_t step)
 {
     r->draw.seed = seed;
     r->draw.step = step;
+}
+
+sg_status sgi_residual_give(sgi_residual *r, int set, const double *points, size_t count,
+                            sg_diagnostic *diagnostic)
+{
+    set_context *c = &r->contexts[set];
+    bool normals = reads_normals(&c->set->residual) || reads_normals(&c->set->gradient);
+    if (!points) {
+        sgi_given_release(&c->given, &r->allocator);
+        set_items(c, c->sampled_items);
+        return SG_OK;
+    }
+    sg_status status = sgi_given_copy(&c->given, r->problem, set, points, count, normals,
+                                      &r->allocator, diagnostic);
+    if (status == SG_OK)
+        set_items(c, (int64_t)count);
+    return status;
+}
+
+/* By way of tiles of the network's type, so that the points are those that the engine sees. */
+void sgi_residual_points(const sgi_residual *r, int set, double *out)
+{
+    set_context *c = &r->contexts[set];
+    double columns[2 * SG_MOST_COORDINATES][SG_JET_TILE_POINTS];
+    void *at[2 * SG_MOST_COORDINATES];
+    size_t width = (size_t)(c->set->points_per_item * r->problem->names.coordinate_count);
+    size_t items = (size_t)c->items;
+    for (size_t k = 0; k < width; k++)
+        at[k] = columns[k];
+    for (size_t first = 0; first < items; first += SG_JET_TILE_POINTS) {
+        size_t n = items - first < SG_JET_TILE_POINTS ? items - first : SG_JET_TILE_POINTS;
+        points(c, (size_t)set, first, n, 0, at);
+        for (size_t k = 0; k < width; k++)
+            for (size_t i = 0; i < n; i++)
+                out[(first + i) * width + k] = r->options.type == SG_FLOAT32
+                                                   ? (double)((const float *)at[k])[i]
+                                                   : columns[k][i];
+    }
+}
+
+void sgi_residual_store(sgi_residual *r, double *residuals)
+{
+    for (int k = 0; k < r->problem->set_count; k++) {
+        set_context *c = &r->contexts[k];
+        c->stored = residuals;
+        if (residuals)
+            residuals += (size_t)c->items * (size_t)c->set->component_count;
+    }
 }
 
 /* ---- Losses ------------------------------------------------------------------------------- */

@@ -13,15 +13,16 @@
 #ifndef SG_PINN_RESIDUAL_H
 #define SG_PINN_RESIDUAL_H
 
+#include "pinn/given.h"
 #include "pinn/sampler.h"
 
 typedef struct sgi_residual_options {
-    sg_type type;         /* the network's */
-    int workers;          /* threads that may call back: sg_pool_threads */
-    sg_isa isa;           /* SG_ISA_AUTO, or one to force */
-    sgi_purpose purpose;  /* training or validation points */
-    const int64_t *items; /* (set_count), or NULL: the problem's items, or for validation points
-                             evaluation.points and evaluation.condition_points */
+    sg_type type;          /* the network's */
+    int workers;           /* threads that may call back: sg_pool_threads */
+    sg_isa isa;            /* SG_ISA_AUTO, or one to force */
+    sg_pinn_stream stream; /* of sampled points */
+    const int64_t *items;  /* (set_count), or NULL: the problem's items, or for validation points
+                              evaluation.points and evaluation.condition_points */
 } sgi_residual_options;
 
 typedef struct sgi_residual sgi_residual;
@@ -38,15 +39,19 @@ const sg_jet_set *sgi_residual_sets(const sgi_residual *residual);
 /* Items of set `set`. */
 int64_t sgi_residual_items(const sgi_residual *residual, int set);
 
-/* Chooses the points of the next call. */
+/* Chooses the sampled points of the next call. */
 void sgi_residual_begin(sgi_residual *residual, uint64_t seed, uint64_t step);
 
-/* One term of the loss, unweighted: the mean over the points of the squared residual. */
-typedef struct sgi_term_value {
-    const char *name;
-    double weight;
-    double value;
-} sgi_term_value;
+/* Gives a set other points, which are copied; NULL: sampled ones again. The engine must be resized
+ * to sgi_residual_items afterwards. On failure nothing has changed. */
+SG_CHECKED sg_status sgi_residual_give(sgi_residual *residual, int set, const double *points,
+                                       size_t count, sg_diagnostic *diagnostic);
+
+/* The points of a set as they are now: (items, points_per_item, coordinates). */
+void sgi_residual_points(const sgi_residual *residual, int set, double *points);
+
+/* Where the next forward calls leave the weighted residual vector, set after set; NULL: nowhere. */
+void sgi_residual_store(sgi_residual *residual, double *residuals);
 
 typedef struct sgi_loss {
     double total;        /* sum of weight * mean square */

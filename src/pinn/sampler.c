@@ -109,7 +109,7 @@ void sgi_sample(const sgi_problem *problem, int index, int64_t items, const sgi_
     const sgi_point_set *set = &problem->sets[index];
     size_t d = (size_t)problem->names.coordinate_count;
     /* The top bits keep these streams apart from those of other users of the seed. */
-    uint64_t stream = ((uint64_t)draw->purpose + 1) << 60 | (uint64_t)index << 48 | draw->step;
+    uint64_t stream = ((uint64_t)draw->stream + 1) << 60 | (uint64_t)index << 48 | draw->step;
     fill_box(problem, draw->seed, stream, first, count, type, coordinates);
     if (set->kind == SG_SET_PAIRS)
         fill_box(problem, draw->seed, stream, first, count, type, coordinates + d);

@@ -1,4 +1,4 @@
-/* Points: item i of set k at step s is a pure function of (seed, purpose, s, k, i).
+/* Points: item i of set k at step s is a pure function of (seed, stream, s, k, i).
  *
  * Points are uniform in the domain, or on the planes of a condition. Items of a condition are
  * divided over its faces in proportion to their measure (largest remainders; every face gets one as
@@ -8,13 +8,11 @@
 #define SG_PINN_SAMPLER_H
 
 #include "pinn/problem.h"
-
-/* Streams of points that never coincide. */
-typedef enum sgi_purpose { SG_POINTS_TRAINING, SG_POINTS_VALIDATION, SG_POINTS_CHECK } sgi_purpose;
+#include "stablegrad/pinn.h"
 
 typedef struct sgi_draw {
     uint64_t seed;
-    sgi_purpose purpose;
+    sg_pinn_stream stream;
     uint64_t step; /* below 2^40 */
 } sgi_draw;
 

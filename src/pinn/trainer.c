@@ -1,187 +1,83 @@
-/* A network being trained: see trainer.h. */
-#include "pinn/trainer.h"
+/* A network being trained on a problem: sample, loss and gradient, scale, step. It knows nothing of
+ * files or people; the room train does. See stablegrad/pinn.h. */
+#include <assert.h>
 
-#include "base/memory.h"
 #include "base/params.h"
+#include "pinn/pinn.h"
 
-/* Points of one purpose and the engine that runs over them. */
-typedef struct side {
-    sgi_residual *residual;
-    sg_jet *engine;
-} side;
-
-struct sgi_trainer {
+struct sg_pinn_trainer {
     sg_allocator allocator;
-    const sgi_problem *problem;
-    sg_pool *pool;
-    sg_isa isa;
-    sg_jet_network *network;
-    sg_params *params;
+    const sg_pinn *pinn;
     sg_scaler *scaler;
     sg_optim *optim;
-    side training, validation;
-    sgi_term_value *terms;            /* of training points */
-    sgi_term_value *validation_terms; /* of validation points */
-    double *means;                    /* (term_count) */
-    size_t term_count;
+    sg_pinn_batch *training, *validation;
 };
 
-/* ---- Making ------------------------------------------------------------------------------- */
+/* ---- Making -----------------------------------------------------------------------------------
+ */
 
-static sg_status create_network(sgi_trainer *t)
+static sg_status create_optimizer(sg_pinn_trainer *t, sg_pool *pool, sg_isa isa)
 {
-    sgi_arena storage;
-    sg_jet_network_config config;
-    sgi_arena_init(&storage, &t->allocator);
-    sg_status status = sgi_problem_network(t->problem, &storage, &config);
+    sg_scale_config scale = sg_pinn_scale_config(t->pinn);
+    sg_optim_config optim = sg_pinn_optim_config(t->pinn);
+    scale.isa = optim.isa = isa;
+    sg_status status = sg_scaler_create(&t->scaler, t->pinn->params, &scale, pool, &t->allocator);
     if (status == SG_OK)
-        status = sg_jet_network_create(&t->network, &config, &t->allocator);
-    sgi_arena_clear(&storage);
-    if (status != SG_OK)
-        return status;
-    sg_jet_init init = sgi_problem_init(t->problem);
-    return sg_jet_network_initialize(t->network, &init);
-}
-
-static sg_status create_optimizer(sgi_trainer *t)
-{
-    sg_schedule_term terms[SG_MOST_PIECES + 2];
-    sg_scale_config scale = sgi_problem_scale(t->problem);
-    sg_optim_config optim = sgi_problem_optim(t->problem, terms);
-    scale.isa = optim.isa = t->isa;
-    sg_status status = sg_params_create(&t->params, &t->allocator);
-    if (status == SG_OK)
-        status = sg_jet_network_register(t->network, t->params);
-    if (status == SG_OK)
-        status = sg_scaler_create(&t->scaler, t->params, &scale, t->pool, &t->allocator);
-    if (status == SG_OK)
-        status = sg_optim_create(&t->optim, t->params, &optim, t->pool, &t->allocator);
+        status = sg_optim_create(&t->optim, t->pinn->params, &optim, pool, &t->allocator);
     return status;
 }
 
-static sg_status create_side(sgi_trainer *t, side *s, sgi_purpose purpose)
+sg_status sg_pinn_trainer_create(sg_pinn_trainer **out, sg_pinn *pinn, sg_pool *pool, sg_isa isa,
+                                 const sg_allocator *given)
 {
-    sgi_residual_options options = {.type = sg_jet_network_type(t->network),
-                                    .workers = sg_pool_threads(t->pool),
-                                    .isa = t->isa,
-                                    .purpose = purpose};
-    sg_status status = sgi_residual_create(&s->residual, t->problem, &options, &t->allocator);
-    if (status != SG_OK)
-        return status;
-    sg_jet_config config = sg_jet_defaults();
-    config.network = t->network;
-    config.sets = sgi_residual_sets(s->residual);
-    config.set_count = (size_t)t->problem->set_count;
-    config.pool = t->pool;
-    config.isa = t->isa;
-    return sg_jet_create(&s->engine, &config, &t->allocator);
-}
-
-static sg_status create_terms(sgi_trainer *t)
-{
-    t->term_count = sgi_residual_terms(t->training.residual);
-    t->terms = sgi_allocate(&t->allocator, t->term_count, sizeof *t->terms);
-    t->validation_terms = sgi_allocate(&t->allocator, t->term_count, sizeof *t->validation_terms);
-    t->means = sgi_allocate(&t->allocator, t->term_count, sizeof *t->means);
-    if (!t->terms || !t->validation_terms || !t->means)
-        return SG_ERROR_MEMORY;
-    size_t k = 0;
-    for (int s = 0; s < t->problem->set_count; s++)
-        for (int i = 0; i < t->problem->sets[s].term_count; i++, k++) {
-            const sgi_term *term = &t->problem->sets[s].terms[i];
-            t->terms[k] = (sgi_term_value){term->name, term->weight, 0};
-            t->validation_terms[k] = t->terms[k];
-        }
-    return SG_OK;
-}
-
-sg_status sgi_trainer_create(sgi_trainer **out, const sgi_problem *problem, sg_pool *pool,
-                             sg_isa isa, const sg_allocator *given)
-{
+    assert(out && pinn);
     *out = NULL;
     sg_allocator allocator = sgi_allocator_or_heap(given);
-    sgi_trainer *t = sgi_allocate(&allocator, 1, sizeof *t);
+    sg_pinn_trainer *t = sgi_allocate(&allocator, 1, sizeof *t);
     if (!t)
         return SG_ERROR_MEMORY;
     t->allocator = allocator;
-    t->problem = problem;
-    t->pool = pool;
-    t->isa = isa;
-    sg_status status = create_network(t);
+    t->pinn = pinn;
+    sg_pinn_batch_config config = {.stream = SG_POINTS_TRAINING, .pool = pool, .isa = isa};
+    sg_status status = create_optimizer(t, pool, isa);
     if (status == SG_OK)
-        status = create_optimizer(t);
+        status = sg_pinn_batch_create(&t->training, pinn, &config, &allocator);
+    config.stream = SG_POINTS_VALIDATION;
     if (status == SG_OK)
-        status = create_side(t, &t->training, SG_POINTS_TRAINING);
-    if (status == SG_OK)
-        status = create_side(t, &t->validation, SG_POINTS_VALIDATION);
-    if (status == SG_OK)
-        status = create_terms(t);
+        status = sg_pinn_batch_create(&t->validation, pinn, &config, &allocator);
     if (status != SG_OK) {
-        sgi_trainer_destroy(t);
+        sg_pinn_trainer_destroy(t);
         return status;
     }
     *out = t;
     return SG_OK;
 }
 
-void sgi_trainer_destroy(sgi_trainer *t)
+void sg_pinn_trainer_destroy(sg_pinn_trainer *t)
 {
     if (!t)
         return;
     sg_allocator allocator = t->allocator;
-    sg_jet_destroy(t->validation.engine);
-    sgi_residual_destroy(t->validation.residual);
-    sg_jet_destroy(t->training.engine);
-    sgi_residual_destroy(t->training.residual);
+    sg_pinn_batch_destroy(t->validation);
+    sg_pinn_batch_destroy(t->training);
     sg_optim_destroy(t->optim);
     sg_scaler_destroy(t->scaler);
-    sg_params_destroy(t->params);
-    sg_jet_network_destroy(t->network);
-    sgi_release(&allocator, t->terms);
-    sgi_release(&allocator, t->validation_terms);
-    sgi_release(&allocator, t->means);
     sgi_release(&allocator, t);
 }
 
-/* ---- Working ------------------------------------------------------------------------------ */
+/* ---- Working ----------------------------------------------------------------------------------
+ */
 
-static double collect(sgi_trainer *t, const side *s, sgi_term_value *terms, sg_moments *residual)
+sg_status sg_pinn_trainer_step(sg_pinn_trainer *t, sg_pinn_step *result)
 {
-    sgi_loss loss = {.means = t->means};
-    sgi_residual_collect(s->residual, s->engine, &loss);
-    for (size_t k = 0; k < t->term_count; k++)
-        terms[k].value = t->means[k];
-    if (residual)
-        *residual = loss.residual;
-    return loss.total;
-}
-
-static uint64_t seed(const sgi_trainer *t)
-{
-    return (uint64_t)t->problem->settings.training.seed;
-}
-
-static double gradient_at(sgi_trainer *t, uint64_t step, sg_moments *residual)
-{
-    sgi_residual_begin(t->training.residual, seed(t), step);
-    sg_jet_gradient(t->training.engine, NULL);
-    return collect(t, &t->training, t->terms, residual);
-}
-
-double sgi_trainer_gradient(sgi_trainer *t, uint64_t step)
-{
-    return gradient_at(t, step, NULL);
-}
-
-sg_status sgi_trainer_step(sgi_trainer *t, sgi_step_result *result)
-{
+    assert(t && result);
     uint64_t step = sg_optim_steps(t->optim);
-    sg_moments signal;
-    *result = (sgi_step_result){.step = step + 1, .terms = t->terms, .term_count = t->term_count};
-    result->loss = gradient_at(t, step, &signal);
-    if (sg_scaler_config(t->scaler)->reference == SG_REFERENCE_OUTPUT)
-        signal = sg_jet_moments(t->training.engine);
-    sg_status status = sg_scaler_observe_moments(t->scaler, &signal);
+    *result = (sg_pinn_step){.step = step + 1};
+    sg_pinn_draw(t->training, step);
+    sg_pinn_gradient(t->training, NULL, &result->loss);
+    bool output = sg_scaler_config(t->scaler)->reference == SG_REFERENCE_OUTPUT;
+    sg_status status = sg_scaler_observe_moments(t->scaler, output ? &result->loss.output
+                                                                   : &result->loss.residual);
     if (status == SG_OK)
         status = sg_scaler_measure(t->scaler, step);
     if (status == SG_OK)
@@ -190,60 +86,79 @@ sg_status sgi_trainer_step(sgi_trainer *t, sgi_step_result *result)
     return status;
 }
 
-double sgi_trainer_validate(sgi_trainer *t, const sgi_term_value **terms, size_t *count)
+void sg_pinn_trainer_validate(sg_pinn_trainer *t, sg_pinn_loss *loss)
 {
-    sgi_residual_begin(t->validation.residual, seed(t), 0);
-    sg_jet_forward(t->validation.engine);
-    double loss = collect(t, &t->validation, t->validation_terms, NULL);
-    *terms = t->validation_terms;
-    *count = t->term_count;
-    return loss;
+    assert(t && loss);
+    sg_pinn_loss_at(t->validation, loss);
 }
 
-/* ---- Looking ------------------------------------------------------------------------------ */
-
-sg_jet_network *sgi_trainer_network(const sgi_trainer *t)
+/* The steps from where the trainer is to the end of the problem's, or until something ends them. */
+static sg_status run(sg_pinn_trainer *t, const sg_pinn_train_config *config, sg_pinn_result *result)
 {
-    return t->network;
+    uint64_t skipped_in_row = 0;
+    *result = (sg_pinn_result){.end = SG_PINN_COMPLETE};
+    while (result->steps < t->pinn->information.steps) {
+        sg_pinn_step step;
+        sg_status status = sg_pinn_trainer_step(t, &step);
+        if (status != SG_OK)
+            return status;
+        result->steps = step.step;
+        result->skipped += step.info.skipped;
+        result->loss = step.loss.total;
+        skipped_in_row = step.info.skipped ? skipped_in_row + 1 : 0;
+        if (skipped_in_row == SG_PINN_MOST_SKIPPED)
+            result->end = SG_PINN_FAILED;
+        if (config->step && !config->step(config->context, &step) &&
+            result->end == SG_PINN_COMPLETE)
+            result->end = SG_PINN_STOPPED;
+        if (result->end != SG_PINN_COMPLETE)
+            return SG_OK;
+    }
+    return SG_OK;
 }
 
-sg_optim *sgi_trainer_optim(const sgi_trainer *t)
+sg_status sg_pinn_train(sg_pinn *pinn, const sg_pinn_train_config *config, sg_pinn_result *result,
+                        const sg_allocator *allocator)
 {
+    assert(pinn);
+    sg_pinn_train_config quiet = {.isa = SG_ISA_AUTO};
+    sg_pinn_result unread;
+    sg_pinn_trainer *trainer;
+    config = config ? config : &quiet;
+    sg_status status = sg_pinn_trainer_create(&trainer, pinn, config->pool, config->isa, allocator);
+    if (status == SG_OK)
+        status = run(trainer, config, result ? result : &unread);
+    sg_pinn_trainer_destroy(trainer);
+    return status;
+}
+
+/* ---- Looking ----------------------------------------------------------------------------------
+ */
+
+sg_optim *sg_pinn_trainer_optim(const sg_pinn_trainer *t)
+{
+    assert(t);
     return t->optim;
 }
 
-sg_scaler *sgi_trainer_scaler(const sgi_trainer *t)
+sg_scaler *sg_pinn_trainer_scaler(const sg_pinn_trainer *t)
 {
+    assert(t);
     return t->scaler;
 }
 
-const char *sgi_trainer_kernels(const sgi_trainer *t)
+sg_pinn_batch *sg_pinn_trainer_batch(const sg_pinn_trainer *t)
 {
-    return sg_jet_kernels(t->training.engine);
+    assert(t);
+    return t->training;
 }
 
-size_t sgi_trainer_memory(const sgi_trainer *t)
+size_t sgi_pinn_trainer_memory(const sg_pinn_trainer *t)
 {
+    const sg_jet_network *network = t->pinn->network;
     size_t state;
-    size_t element = sgi_type_size(sg_jet_network_type(t->network));
     sg_optim_state(t->optim, &state);
-    return sg_jet_memory(t->training.engine) + sg_jet_memory(t->validation.engine) + state +
-           2 * element * sg_jet_network_parameters(t->network);
-}
-
-double sgi_trainer_flops(const sgi_trainer *t)
-{
-    const sg_jet_set *sets = sgi_residual_sets(t->training.residual);
-    double flops = 0;
-    for (int s = 0; s < t->problem->set_count; s++)
-        flops += (double)sets[s].items * sets[s].points_per_item *
-                 sg_jet_plan_flops(sets[s].plan, t->network, true);
-    return flops;
-}
-
-size_t sgi_trainer_channels(const sgi_trainer *t, int set, char *text, size_t size)
-{
-    const sgi_names *names = &t->problem->names;
-    return sg_jet_plan_describe(sgi_residual_sets(t->training.residual)[set].plan, names->fields[0],
-                                (const char *const *)names->coordinates, text, size);
+    return sg_jet_memory(sg_pinn_engine(t->training)) +
+           sg_jet_memory(sg_pinn_engine(t->validation)) + state +
+           2 * sgi_type_size(sg_jet_network_type(network)) * sg_jet_network_parameters(network);
 }

@@ -27,7 +27,7 @@ typedef struct image_subject {
     sgi_image_events events;
     sgi_layer_value *layers; /* (layer_count): as observed last */
     size_t layer_count;
-    sgi_term_value term;
+    sg_pinn_value term;
     sgi_image_metrics metrics;
     tally line, total;
     uint64_t told_unread; /* unread images that the user knows of */
@@ -135,7 +135,7 @@ static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, sg_step_i
         keep_layers(s);
     *write = *write || result.observed;
     *info = result.info;
-    s->term = (sgi_term_value){"cross_entropy", 1, result.loss.loss};
+    s->term = (sg_pinn_value){"cross_entropy", 1, result.loss.loss};
     fill_images(s, &result, result.observed, *write);
     *metrics = (sgi_step_metrics){.step = result.step,
                                   .rate = result.info.rate,

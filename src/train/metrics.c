@@ -94,7 +94,7 @@ static sg_status write_line(sgi_metrics *metrics, json_t *object, sg_diagnostic 
     return SG_OK;
 }
 
-static json_t *terms_object(const sgi_term_value *terms, size_t count)
+static json_t *terms_object(const sg_pinn_value *terms, size_t count)
 {
     json_t *object = json_object();
     for (size_t i = 0; i < count; i++)
@@ -162,7 +162,7 @@ sg_status sgi_metrics_step(sgi_metrics *metrics, const sgi_step_metrics *step,
     return write_line(metrics, object, diagnostic);
 }
 
-static json_t *errors_object(const sgi_field_error *errors, size_t count)
+static json_t *errors_object(const sg_pinn_error *errors, size_t count)
 {
     json_t *object = json_object();
     for (size_t i = 0; i < count; i++) {

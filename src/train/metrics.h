@@ -8,8 +8,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "pinn/errors.h"
-#include "pinn/residual.h"
+#include "stablegrad/pinn.h"
 #include "stablegrad/scale.h"
 #include "train/run_folder.h"
 
@@ -33,7 +32,7 @@ typedef struct sgi_image_metrics {
 typedef struct sgi_step_metrics {
     uint64_t step; /* steps taken, this one included */
     double seconds, rate, loss;
-    const sgi_term_value *terms;
+    const sg_pinn_value *terms;
     size_t term_count;
     const sg_scale_report *scale;
     const sgi_image_metrics *images; /* NULL for a PDE */
@@ -45,9 +44,9 @@ typedef struct sgi_step_metrics {
 typedef struct sgi_evaluation_metrics {
     uint64_t step;
     double seconds, loss;
-    const sgi_term_value *terms;
+    const sg_pinn_value *terms;
     size_t term_count;
-    const sgi_field_error *errors; /* without a reference there are none */
+    const sg_pinn_error *errors; /* without a reference there are none */
     size_t error_count;
     uint64_t images; /* on a network on images: how many, and */
     double epoch, top1, top5;

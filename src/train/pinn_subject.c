@@ -16,7 +16,8 @@ typedef struct pinn_subject {
     sgi_subject subject;
     sgi_problem *problem;
     sg_pool *pool;
-    sgi_trainer *trainer;
+    sg_pinn *pinn; /* over `problem` */
+    sg_pinn_trainer *trainer;
     sgi_errors *errors; /* NULL without a reference */
 } pinn_subject;
 
@@ -25,7 +26,12 @@ static pinn_subject *own(const sgi_subject *subject)
     return (pinn_subject *)subject;
 }
 
-sgi_trainer *sgi_pinn_subject_trainer(const sgi_subject *subject)
+sg_pinn *sgi_pinn_subject_pinn(const sgi_subject *subject)
+{
+    return own(subject)->pinn;
+}
+
+sg_pinn_trainer *sgi_pinn_subject_trainer(const sgi_subject *subject)
 {
     return own(subject)->trainer;
 }
@@ -35,7 +41,8 @@ static void destroy(sgi_subject *subject)
     pinn_subject *s = own(subject);
     sg_allocator allocator = subject->allocator;
     sgi_errors_destroy(s->errors);
-    sgi_trainer_destroy(s->trainer);
+    sg_pinn_trainer_destroy(s->trainer);
+    sg_pinn_close(s->pinn);
     sgi_release(&allocator, s);
 }
 
@@ -45,8 +52,8 @@ static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, sg_step_i
                       bool *write, sg_diagnostic *diagnostic)
 {
     (void)write;
-    sgi_step_result result;
-    sg_status status = sgi_trainer_step(own(subject)->trainer, &result);
+    sg_pinn_step result;
+    sg_status status = sg_pinn_trainer_step(own(subject)->trainer, &result);
     if (status != SG_OK) {
         return sgi_fail(diagnostic, status, "step %llu: %s", (unsigned long long)result.step,
                         sg_status_text(status));
@@ -54,9 +61,9 @@ static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, sg_step_i
     *info = result.info;
     *metrics = (sgi_step_metrics){.step = result.step,
                                   .rate = result.info.rate,
-                                  .loss = result.loss,
-                                  .terms = result.terms,
-                                  .term_count = result.term_count,
+                                  .loss = result.loss.total,
+                                  .terms = result.loss.terms,
+                                  .term_count = result.loss.term_count,
                                   .scale = result.scale};
     return SG_OK;
 }
@@ -66,14 +73,18 @@ static sg_status evaluate(sgi_subject *subject, sgi_evaluation_metrics *metrics,
 {
     pinn_subject *s = own(subject);
     if (s->errors) {
-        sg_status status = sgi_errors_measure(s->errors, sgi_trainer_network(s->trainer), s->pool);
+        sg_status status = sgi_errors_measure(s->errors, sg_pinn_network(s->pinn), s->pool);
         if (status != SG_OK) {
             return sgi_fail(diagnostic, status, "evaluation failed: %s", sg_status_text(status));
         }
         metrics->errors = s->errors->fields;
         metrics->error_count = s->errors->field_count;
     }
-    metrics->loss = sgi_trainer_validate(s->trainer, &metrics->terms, &metrics->term_count);
+    sg_pinn_loss loss;
+    sg_pinn_trainer_validate(s->trainer, &loss);
+    metrics->loss = loss.total;
+    metrics->terms = loss.terms;
+    metrics->term_count = loss.term_count;
     metrics->score =
         s->errors ? metrics->errors[metrics->error_count - 1].relative_l2 : metrics->loss;
     return SG_OK;
@@ -84,7 +95,7 @@ static void trouble(const sgi_subject *subject, const sgi_step_metrics *metrics,
                     size_t size)
 {
     (void)subject;
-    const sgi_term_value *worst = NULL;
+    const sg_pinn_value *worst = NULL;
     for (size_t i = 0; i < metrics->term_count; i++)
         if (!worst || !isfinite(metrics->terms[i].value) ||
             metrics->terms[i].value > worst->value) {
@@ -106,41 +117,39 @@ static void trouble(const sgi_subject *subject, const sgi_step_metrics *metrics,
 
 static sg_status save_weights(sgi_subject *subject, const char *path, sg_diagnostic *diagnostic)
 {
-    return sgi_weights_save(path, sgi_trainer_network(own(subject)->trainer), &subject->allocator,
+    return sgi_weights_save(path, sg_pinn_network(own(subject)->pinn), &subject->allocator,
                             diagnostic);
 }
 
 static sg_status save(sgi_subject *subject, const char *path, const sgi_progress *progress,
                       sg_diagnostic *diagnostic)
 {
-    return sgi_checkpoint_save(path, sgi_trainer_network(own(subject)->trainer), subject->optim,
-                               progress, &subject->allocator, diagnostic);
+    return sgi_checkpoint_save(path, sg_pinn_network(own(subject)->pinn), subject->optim, progress,
+                               &subject->allocator, diagnostic);
 }
 
 static sg_status load(sgi_subject *subject, const char *path, sgi_progress *progress,
                       sg_diagnostic *diagnostic)
 {
-    return sgi_checkpoint_load(path, sgi_trainer_network(own(subject)->trainer), subject->optim,
-                               progress, &subject->allocator, diagnostic);
+    return sgi_checkpoint_load(path, sg_pinn_network(own(subject)->pinn), subject->optim, progress,
+                               &subject->allocator, diagnostic);
 }
 
 static sg_status write_problem(const sgi_subject *subject, char **text)
 {
-    const sgi_problem *problem = own(subject)->problem;
-    char *written;
+    const char *written;
     *text = NULL;
-    sg_status status = sgi_problem_write(problem, &written);
+    sg_status status = sg_pinn_text(own(subject)->pinn, &written);
     if (status != SG_OK)
         return status;
     *text = sgi_copy_text(&subject->allocator, written);
-    sgi_release(&problem->allocator, written);
     return *text ? SG_OK : SG_ERROR_MEMORY;
 }
 
 static sg_status finish(sgi_subject *subject, const char *folder, sg_diagnostic *diagnostic)
 {
     pinn_subject *s = own(subject);
-    return sgi_field_write(folder, s->problem, sgi_trainer_network(s->trainer), s->pool,
+    return sgi_field_write(folder, s->problem, sg_pinn_network(s->pinn), s->pool,
                            &subject->allocator, diagnostic);
 }
 
@@ -164,61 +173,62 @@ void sgi_describe_network(const sgi_network_settings *network, char *text, size_
                  sg_activation_name((sg_activation)network->activation));
 }
 
-static json_t *coordinates_array(const sgi_problem *problem)
+static json_t *coordinates_array(const sg_pinn_information *information)
 {
     json_t *array = json_array();
-    for (int c = 0; c < problem->names.coordinate_count; c++) {
+    for (size_t c = 0; c < information->coordinate_count; c++) {
+        const sg_pinn_coordinate *coordinate = &information->coordinates[c];
         json_t *object = json_object();
-        json_object_set_new(object, "name", json_string(problem->names.coordinates[c]));
-        json_object_set_new(object, "low", sgi_json_number(problem->lower[c]));
-        json_object_set_new(object, "high", sgi_json_number(problem->upper[c]));
+        json_object_set_new(object, "name", json_string(coordinate->name));
+        json_object_set_new(object, "low", sgi_json_number(coordinate->lower));
+        json_object_set_new(object, "high", sgi_json_number(coordinate->upper));
         json_array_append_new(array, object);
     }
     return array;
 }
 
-static json_t *names_array(const char *const *names, int count)
+static json_t *fields_array(const sg_pinn_information *information)
 {
     json_t *array = json_array();
-    for (int i = 0; i < count; i++)
-        json_array_append_new(array, json_string(names[i]));
+    for (size_t i = 0; i < information->field_count; i++)
+        json_array_append_new(array, json_string(information->fields[i]));
     return array;
 }
 
-static json_t *terms_array(const sgi_problem *problem)
+static json_t *terms_array(const sg_pinn_information *information)
 {
     json_t *array = json_array();
-    for (int s = 0; s < problem->set_count; s++)
-        for (int i = 0; i < problem->sets[s].term_count; i++)
-            json_array_append_new(array, json_string(problem->sets[s].terms[i].name));
+    for (size_t i = 0; i < information->term_count; i++)
+        json_array_append_new(array, json_string(information->terms[i].name));
     return array;
 }
 
-static int64_t points_per_step(const sgi_problem *problem)
+static size_t points_per_step(const sg_pinn_information *information)
 {
-    int64_t points = 0;
-    for (int s = 0; s < problem->set_count; s++)
-        points += problem->sets[s].items;
+    size_t points = 0;
+    for (size_t s = 0; s < information->set_count; s++)
+        points += information->sets[s].items;
     return points;
 }
 
 static void describe(const sgi_subject *subject, json_t *record)
 {
     const pinn_subject *s = own(subject);
-    const sgi_problem *problem = s->problem;
+    const sg_pinn_information *information = sg_pinn_describe(s->pinn);
+    const sg_pinn_batch *batch = sg_pinn_trainer_batch(s->trainer);
     char network[256], channels[256];
-    sgi_describe_network(&problem->settings.network, network, sizeof network);
-    sgi_trainer_channels(s->trainer, 0, channels, sizeof channels);
-    size_t parameters = sg_jet_network_parameters(sgi_trainer_network(s->trainer));
-    sgi_json_text(record, "kernels", sgi_trainer_kernels(s->trainer));
+    sgi_describe_network(&s->problem->settings.network, network, sizeof network);
+    sgi_pinn_channels(batch, 0, channels, sizeof channels);
+    size_t parameters = sg_jet_network_parameters(sg_pinn_network(s->pinn));
+    sgi_json_text(record, "kernels", sg_jet_kernels(sg_pinn_engine(batch)));
     json_object_set_new(record, "parameters", json_integer((json_int_t)parameters));
     sgi_json_text(record, "network", network);
-    json_object_set_new(record, "points_per_step", json_integer(points_per_step(problem)));
+    json_object_set_new(record, "points_per_step",
+                        json_integer((json_int_t)points_per_step(information)));
     sgi_json_text(record, "channels", channels);
-    json_object_set_new(record, "coordinates", coordinates_array(problem));
-    json_object_set_new(record, "fields",
-                        names_array(problem->names.fields, problem->names.field_count));
-    json_object_set_new(record, "terms", terms_array(problem));
+    json_object_set_new(record, "coordinates", coordinates_array(information));
+    json_object_set_new(record, "fields", fields_array(information));
+    json_object_set_new(record, "terms", terms_array(information));
 }
 
 /* ---- Making ------------------------------------------------------------------------------- */
@@ -245,13 +255,15 @@ sg_status sgi_pinn_subject_create(sgi_subject **out, sgi_problem *problem, sg_po
     const sgi_training_settings *training = &problem->settings.training;
     *out = NULL;
     pinn_subject *s = sgi_allocate(&allocator, 1, sizeof *s);
-    sg_status status =
-        s ? sgi_trainer_create(&s->trainer, problem, pool, isa, &allocator) : SG_ERROR_MEMORY;
+    sg_status status = s ? sgi_pinn_over(&s->pinn, problem, &allocator) : SG_ERROR_MEMORY;
+    if (status == SG_OK)
+        status = sg_pinn_trainer_create(&s->trainer, s->pinn, pool, isa, &allocator);
     if (status == SG_OK)
         status = sgi_errors_create(&s->errors, problem, pool, &allocator);
     if (status != SG_OK) {
         (void)sgi_fail(diagnostic, status, "the run cannot be set up: %s", sg_status_text(status));
-        sgi_trainer_destroy(s ? s->trainer : NULL);
+        sg_pinn_trainer_destroy(s ? s->trainer : NULL);
+        sg_pinn_close(s ? s->pinn : NULL);
         sgi_release(&allocator, s);
         return status;
     }
@@ -266,8 +278,8 @@ sg_status sgi_pinn_subject_create(sgi_subject **out, sgi_problem *problem, sg_po
                                .log_every = (uint64_t)training->log_every,
                                .evaluate_every = (uint64_t)training->evaluate_every,
                                .checkpoint_every = (uint64_t)training->checkpoint_every,
-                               .scaler = sgi_trainer_scaler(s->trainer),
-                               .optim = sgi_trainer_optim(s->trainer)};
+                               .scaler = sg_pinn_trainer_scaler(s->trainer),
+                               .optim = sg_pinn_trainer_optim(s->trainer)};
     *out = &s->subject;
     return SG_OK;
 }

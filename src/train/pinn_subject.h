@@ -2,7 +2,7 @@
 #ifndef SG_TRAIN_PINN_SUBJECT_H
 #define SG_TRAIN_PINN_SUBJECT_H
 
-#include "pinn/trainer.h"
+#include "pinn/pinn.h"
 #include "train/subject.h"
 
 /* Problem and pool must outlive the subject. */
@@ -11,8 +11,9 @@ SG_CHECKED sg_status sgi_pinn_subject_create(sgi_subject **subject, sgi_problem 
                                              const sg_allocator *allocator,
                                              sg_diagnostic *diagnostic);
 
-/* The trainer of such a subject. */
-sgi_trainer *sgi_pinn_subject_trainer(const sgi_subject *subject);
+/* The problem with its network, and the trainer, of such a subject. */
+sg_pinn *sgi_pinn_subject_pinn(const sgi_subject *subject);
+sg_pinn_trainer *sgi_pinn_subject_trainer(const sgi_subject *subject);
 
 /* "6 x 64 tanh", or "64-32-16 tanh", cut to `size`. */
 void sgi_describe_network(const sgi_network_settings *network, char *text, size_t size);

@@ -1,0 +1,265 @@
+/* The loss at points, its gradient and the Jacobian of its residuals: see stablegrad/pinn.h. */
+#include <assert.h>
+#include <string.h>
+
+#include "base/params.h"
+#include "pinn/pinn.h"
+
+struct sg_pinn_batch {
+    sg_allocator allocator;
+    const sg_pinn *pinn;
+    sgi_residual *residual;
+    sg_jet *engine;
+    sg_pinn_value *terms; /* (terms) */
+    double *means;        /* (terms) */
+    void *pulled;         /* (parameters): one set's share of J^T w */
+};
+
+/* ---- Making -----------------------------------------------------------------------------------
+ */
+
+sg_pinn_batch_config sg_pinn_batch_defaults(void)
+{
+    return (sg_pinn_batch_config){.stream = SG_POINTS_TRAINING, .isa = SG_ISA_AUTO};
+}
+
+static sg_status create_residual(sg_pinn_batch *b, const sg_pinn_batch_config *config)
+{
+    int64_t items[SG_MOST_SETS];
+    for (size_t s = 0; config->items && s < b->pinn->information.set_count; s++)
+        items[s] = config->items[s] > INT64_MAX ? 0 : (int64_t)config->items[s];
+    sgi_residual_options options = {.type = sg_jet_network_type(b->pinn->network),
+                                    .workers = sg_pool_threads(config->pool),
+                                    .isa = config->isa,
+                                    .stream = config->stream,
+                                    .items = config->items ? items : NULL};
+    return sgi_residual_create(&b->residual, b->pinn->problem, &options, &b->allocator);
+}
+
+static sg_status create_engine(sg_pinn_batch *b, const sg_pinn_batch_config *config)
+{
+    sg_jet_config jet = sg_jet_defaults();
+    jet.network = b->pinn->network;
+    jet.sets = sgi_residual_sets(b->residual);
+    jet.set_count = b->pinn->information.set_count;
+    jet.pool = config->pool;
+    jet.isa = config->isa;
+    jet.tangents = config->tangents;
+    return sg_jet_create(&b->engine, &jet, &b->allocator);
+}
+
+static sg_status create_arrays(sg_pinn_batch *b)
+{
+    const sg_pinn_information *information = &b->pinn->information;
+    b->terms = sgi_allocate(&b->allocator, information->term_count, sizeof *b->terms);
+    b->means = sgi_allocate(&b->allocator, information->term_count, sizeof *b->means);
+    b->pulled = sgi_allocate(&b->allocator, sg_jet_network_parameters(b->pinn->network),
+                             sgi_type_size(sg_jet_network_type(b->pinn->network)));
+    if (!b->terms || !b->means || !b->pulled)
+        return SG_ERROR_MEMORY;
+    for (size_t k = 0; k < information->term_count; k++)
+        b->terms[k] = (sg_pinn_value){information->terms[k].name, information->terms[k].weight, 0};
+    return SG_OK;
+}
+
+sg_status sg_pinn_batch_create(sg_pinn_batch **out, sg_pinn *pinn,
+                               const sg_pinn_batch_config *config, const sg_allocator *given)
+{
+    assert(out && pinn);
+    sg_pinn_batch_config defaults = sg_pinn_batch_defaults();
+    sg_allocator allocator = sgi_allocator_or_heap(given);
+    *out = NULL;
+    config = config ? config : &defaults;
+    sg_pinn_batch *b = sgi_allocate(&allocator, 1, sizeof *b);
+    if (!b)
+        return SG_ERROR_MEMORY;
+    b->allocator = allocator;
+    b->pinn = pinn;
+    sg_status status = create_residual(b, config);
+    if (status == SG_OK)
+        status = create_engine(b, config);
+    if (status == SG_OK)
+        status = create_arrays(b);
+    if (status != SG_OK) {
+        sg_pinn_batch_destroy(b);
+        return status;
+    }
+    sg_pinn_draw(b, 0);
+    *out = b;
+    return SG_OK;
+}
+
+void sg_pinn_batch_destroy(sg_pinn_batch *b)
+{
+    if (!b)
+        return;
+    sg_allocator allocator = b->allocator;
+    sg_jet_destroy(b->engine);
+    sgi_residual_destroy(b->residual);
+    sgi_release(&allocator, b->terms);
+    sgi_release(&allocator, b->means);
+    sgi_release(&allocator, b->pulled);
+    sgi_release(&allocator, b);
+}
+
+/* ---- Points -----------------------------------------------------------------------------------
+ */
+
+void sg_pinn_draw(sg_pinn_batch *b, uint64_t step)
+{
+    assert(b);
+    sgi_residual_begin(b->residual, b->pinn->information.seed, step);
+}
+
+static bool has_set(const sg_pinn_batch *b, size_t set)
+{
+    return set < b->pinn->information.set_count;
+}
+
+sg_status sg_pinn_give(sg_pinn_batch *b, size_t set, const double *points, size_t count,
+                       sg_diagnostic *diagnostic)
+{
+    assert(b);
+    if (diagnostic)
+        memset(diagnostic, 0, sizeof *diagnostic);
+    sg_status status = has_set(b, set) && !points == (count == 0) && count <= INT64_MAX
+                           ? sgi_residual_give(b->residual, (int)set, points, count, diagnostic)
+                           : SG_ERROR_ARGUMENT;
+    if (status == SG_OK)
+        status = sg_jet_resize(b->engine, set, sg_pinn_items(b, set), NULL);
+    return sgi_pinn_status(status, diagnostic);
+}
+
+size_t sg_pinn_items(const sg_pinn_batch *b, size_t set)
+{
+    assert(b && has_set(b, set));
+    return (size_t)sgi_residual_items(b->residual, (int)set);
+}
+
+void sg_pinn_points(const sg_pinn_batch *b, size_t set, double *points)
+{
+    assert(b && has_set(b, set) && points);
+    sgi_residual_points(b->residual, (int)set, points);
+}
+
+/* ---- The loss ---------------------------------------------------------------------------------
+ */
+
+static void collect(sg_pinn_batch *b, sg_pinn_loss *loss)
+{
+    size_t count = b->pinn->information.term_count;
+    sgi_loss sums = {.means = b->means};
+    sgi_residual_collect(b->residual, b->engine, &sums);
+    for (size_t k = 0; k < count; k++)
+        b->terms[k].value = b->means[k];
+    *loss = (sg_pinn_loss){
+        .total = sums.total, .terms = b->terms, .term_count = count, .residual = sums.residual};
+}
+
+void sg_pinn_loss_at(sg_pinn_batch *b, sg_pinn_loss *loss)
+{
+    assert(b && loss);
+    sg_jet_forward(b->engine);
+    collect(b, loss);
+}
+
+void sg_pinn_gradient(sg_pinn_batch *b, void *gradient, sg_pinn_loss *loss)
+{
+    assert(b && loss);
+    sg_jet_gradient(b->engine, gradient);
+    collect(b, loss);
+    loss->output = sg_jet_moments(b->engine);
+}
+
+/* ---- Residuals --------------------------------------------------------------------------------
+ */
+
+static size_t set_rows(const sg_pinn_batch *b, size_t set)
+{
+    return sg_pinn_items(b, set) * b->pinn->information.sets[set].components;
+}
+
+size_t sg_pinn_residual_count(const sg_pinn_batch *b)
+{
+    assert(b);
+    size_t count = 0;
+    for (size_t s = 0; s < b->pinn->information.set_count; s++)
+        count += set_rows(b, s);
+    return count;
+}
+
+void sg_pinn_residuals(sg_pinn_batch *b, double *residuals)
+{
+    assert(b && residuals);
+    sgi_residual_store(b->residual, residuals);
+    sg_jet_forward(b->engine);
+    sgi_residual_store(b->residual, NULL);
+}
+
+sg_status sg_pinn_rows(sg_pinn_batch *b, size_t set, size_t first, size_t count, void *rows)
+{
+    assert(b && rows);
+    return sg_jet_rows(b->engine, set, first, count, rows);
+}
+
+sg_status sg_pinn_push(sg_pinn_batch *b, const void *direction, double *products)
+{
+    assert(b && direction && products);
+    sg_status status = SG_OK;
+    for (size_t s = 0; s < b->pinn->information.set_count && status == SG_OK; s++) {
+        status = sg_jet_push(b->engine, s, direction, products);
+        products += set_rows(b, s);
+    }
+    return status;
+}
+
+static void add(void *sum, const void *more, sg_type type, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (type == SG_FLOAT32)
+            ((float *)sum)[i] += ((const float *)more)[i];
+        else
+            ((double *)sum)[i] += ((const double *)more)[i];
+    }
+}
+
+sg_status sg_pinn_pull(sg_pinn_batch *b, const double *weights, void *gradient)
+{
+    assert(b && weights && gradient);
+    const sg_jet_network *network = b->pinn->network;
+    sg_status status = SG_OK;
+    for (size_t s = 0; s < b->pinn->information.set_count && status == SG_OK; s++) {
+        status = sg_jet_pull(b->engine, s, weights, s ? b->pulled : gradient);
+        if (s && status == SG_OK)
+            add(gradient, b->pulled, sg_jet_network_type(network),
+                sg_jet_network_parameters(network));
+        weights += set_rows(b, s);
+    }
+    return status;
+}
+
+/* ---- Looking ----------------------------------------------------------------------------------
+ */
+
+sg_jet *sg_pinn_engine(const sg_pinn_batch *b)
+{
+    assert(b);
+    return b->engine;
+}
+
+double sgi_pinn_flops(const sg_pinn_batch *b)
+{
+    const sg_jet_set *sets = sgi_residual_sets(b->residual);
+    double flops = 0;
+    for (size_t s = 0; s < b->pinn->information.set_count; s++)
+        flops += (double)sg_pinn_items(b, s) * sets[s].points_per_item *
+                 sg_jet_plan_flops(sets[s].plan, b->pinn->network, true);
+    return flops;
+}
+
+size_t sgi_pinn_channels(const sg_pinn_batch *b, size_t set, char *text, size_t size)
+{
+    const sgi_names *names = &b->pinn->problem->names;
+    return sg_jet_plan_describe(sgi_residual_sets(b->residual)[set].plan, names->fields[0],
+                                (const char *const *)names->coordinates, text, size);
+}

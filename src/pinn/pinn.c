@@ -1,0 +1,218 @@
+/* A problem with its network: see stablegrad/pinn.h. */
+#include "pinn/pinn.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/diagnostic.h"
+
+/* ---- What the problem is ----------------------------------------------------------------------
+ */
+
+static sg_status describe_names(sg_pinn *p)
+{
+    const sgi_names *names = &p->problem->names;
+    sg_pinn_information *information = &p->information;
+    information->coordinate_count = (size_t)names->coordinate_count;
+    information->field_count = (size_t)names->field_count;
+    information->fields = names->fields;
+    sg_pinn_coordinate *coordinates =
+        sgi_arena_allocate(&p->arena, information->coordinate_count, sizeof *coordinates);
+    if (!coordinates)
+        return SG_ERROR_MEMORY;
+    for (size_t c = 0; c < information->coordinate_count; c++)
+        coordinates[c] =
+            (sg_pinn_coordinate){names->coordinates[c], p->problem->lower[c], p->problem->upper[c]};
+    information->coordinates = coordinates;
+    return SG_OK;
+}
+
+static sg_status describe_sets(sg_pinn *p)
+{
+    const sgi_problem *problem = p->problem;
+    sg_pinn_information *information = &p->information;
+    information->set_count = (size_t)problem->set_count;
+    for (int s = 0; s < problem->set_count; s++)
+        information->term_count += (size_t)problem->sets[s].term_count;
+    sg_pinn_set *sets = sgi_arena_allocate(&p->arena, information->set_count, sizeof *sets);
+    sg_pinn_term *terms = sgi_arena_allocate(&p->arena, information->term_count, sizeof *terms);
+    if (!sets || !terms)
+        return SG_ERROR_MEMORY;
+    information->sets = sets;
+    information->terms = terms;
+    for (int s = 0; s < problem->set_count; s++) {
+        const sgi_point_set *set = &problem->sets[s];
+        sets[s] = (sg_pinn_set){set->name, (size_t)set->items, (size_t)set->points_per_item,
+                                (size_t)set->component_count};
+        for (int i = 0; i < set->term_count; i++)
+            *terms++ = (sg_pinn_term){set->terms[i].name, set->terms[i].weight, (size_t)s};
+    }
+    return SG_OK;
+}
+
+static sg_status describe(sg_pinn *p)
+{
+    const sgi_settings *settings = &p->problem->settings;
+    p->information =
+        (sg_pinn_information){.name = settings->name,
+                              .title = settings->title,
+                              .has_exact = p->problem->solution.kind != SG_SOLUTION_NONE,
+                              .steps = (uint64_t)settings->training.steps,
+                              .seed = (uint64_t)settings->training.seed};
+    sg_status status = describe_names(p);
+    return status == SG_OK ? describe_sets(p) : status;
+}
+
+/* ---- Making -----------------------------------------------------------------------------------
+ */
+
+static sg_status create_network(sg_pinn *p)
+{
+    sgi_arena storage;
+    sg_jet_network_config config;
+    sgi_arena_init(&storage, &p->allocator);
+    sg_status status = sgi_problem_network(p->problem, &storage, &config);
+    if (status == SG_OK)
+        status = sg_jet_network_create(&p->network, &config, &p->allocator);
+    sgi_arena_clear(&storage);
+    if (status == SG_OK)
+        status = sg_pinn_initialize(p, p->information.seed);
+    if (status == SG_OK)
+        status = sg_params_create(&p->params, &p->allocator);
+    if (status == SG_OK)
+        status = sg_jet_network_register(p->network, p->params);
+    return status;
+}
+
+sg_status sgi_pinn_over(sg_pinn **out, sgi_problem *problem, const sg_allocator *given)
+{
+    sg_allocator allocator = sgi_allocator_or_heap(given);
+    *out = NULL;
+    sg_pinn *p = sgi_allocate(&allocator, 1, sizeof *p);
+    if (!p)
+        return SG_ERROR_MEMORY;
+    p->allocator = allocator;
+    p->problem = problem;
+    p->optim = sgi_problem_optim(problem, p->schedule);
+    sgi_arena_init(&p->arena, &allocator);
+    sg_status status = describe(p);
+    if (status == SG_OK)
+        status = create_network(p);
+    if (status != SG_OK)
+        sg_pinn_close(p);
+    else
+        *out = p;
+    return status;
+}
+
+/* Takes the problem, which is destroyed if there is no handle to own it. */
+static sg_status own(sg_pinn **out, sg_status status, sgi_problem *problem,
+                     const sg_allocator *allocator, sg_diagnostic *diagnostic)
+{
+    *out = NULL;
+    if (status == SG_OK) {
+        status = sgi_pinn_over(out, problem, allocator);
+        if (status == SG_OK)
+            (*out)->owns_problem = true;
+        else
+            sgi_problem_destroy(problem);
+    }
+    return sgi_pinn_status(status, diagnostic);
+}
+
+sg_status sg_pinn_open(sg_pinn **out, const char *path, const char *const *overrides,
+                       size_t override_count, const sg_allocator *allocator,
+                       sg_diagnostic *diagnostic)
+{
+    assert(out && path && (overrides || override_count == 0));
+    sg_diagnostic unread;
+    sgi_problem *problem;
+    sg_diagnostic *said = diagnostic ? diagnostic : &unread;
+    memset(said, 0, sizeof *said);
+    sg_status status = sgi_problem_load(&problem, path, overrides, override_count, allocator, said);
+    return own(out, status, problem, allocator, said);
+}
+
+sg_status sg_pinn_read(sg_pinn **out, const char *name, const char *text, size_t size,
+                       const char *const *overrides, size_t override_count,
+                       const sg_allocator *allocator, sg_diagnostic *diagnostic)
+{
+    assert(out && name && text && (overrides || override_count == 0));
+    sg_diagnostic unread;
+    sgi_problem *problem;
+    sg_diagnostic *said = diagnostic ? diagnostic : &unread;
+    memset(said, 0, sizeof *said);
+    sg_status status =
+        sgi_problem_read(&problem, name, text, size, overrides, override_count, allocator, said);
+    return own(out, status, problem, allocator, said);
+}
+
+void sg_pinn_close(sg_pinn *p)
+{
+    if (!p)
+        return;
+    sg_allocator allocator = p->allocator;
+    sg_params_destroy(p->params);
+    sg_jet_network_destroy(p->network);
+    sgi_release(&p->problem->allocator, p->text);
+    sgi_arena_clear(&p->arena);
+    if (p->owns_problem)
+        sgi_problem_destroy(p->problem);
+    sgi_release(&allocator, p);
+}
+
+sg_status sgi_pinn_status(sg_status status, sg_diagnostic *diagnostic)
+{
+    if (status != SG_OK && diagnostic && !diagnostic->message[0])
+        sgi_diagnostic_say(diagnostic, "%s", sg_status_text(status));
+    return status;
+}
+
+/* ---- Looking, and the weights ------------------------------------------------------------------
+ */
+
+const sg_pinn_information *sg_pinn_describe(const sg_pinn *p)
+{
+    assert(p);
+    return &p->information;
+}
+
+sg_status sg_pinn_text(sg_pinn *p, const char **text)
+{
+    assert(p && text);
+    sg_status status = p->text ? SG_OK : sgi_problem_write(p->problem, &p->text);
+    *text = p->text;
+    return status;
+}
+
+sg_jet_network *sg_pinn_network(const sg_pinn *p)
+{
+    assert(p);
+    return p->network;
+}
+
+sg_params *sg_pinn_params(const sg_pinn *p)
+{
+    assert(p);
+    return p->params;
+}
+
+sg_scale_config sg_pinn_scale_config(const sg_pinn *p)
+{
+    assert(p);
+    return sgi_problem_scale(p->problem);
+}
+
+sg_optim_config sg_pinn_optim_config(const sg_pinn *p)
+{
+    assert(p);
+    return p->optim;
+}
+
+sg_status sg_pinn_initialize(sg_pinn *p, uint64_t seed)
+{
+    assert(p);
+    sg_jet_init init = sgi_problem_init(p->problem);
+    init.seed = seed;
+    return sg_jet_network_initialize(p->network, &init);
+}
