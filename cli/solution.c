@@ -9,7 +9,6 @@
 #include "base/diagnostic.h"
 #include "files/csv.h"
 #include "files/npz.h"
-#include "train/checkpoint.h"
 #include "work.h"
 
 enum { FILE_LIMIT = 1 << 30, DEFAULT_GRID_POINTS = 1 << 20 };
@@ -51,19 +50,13 @@ int find_files(const cli_arguments *arguments, char problem[SG_PATH_SIZE],
 
 static int open_network(solution *s, const char *weights)
 {
-    sgi_arena storage;
-    sg_jet_network_config config;
     sg_diagnostic diagnostic = {0};
-    sgi_arena_init(&storage, &s->problem->allocator);
-    sg_status status = sgi_problem_network(s->problem, &storage, &config);
-    if (status == SG_OK)
-        status = sg_jet_network_create(&s->network, &config, NULL);
-    sgi_arena_clear(&storage);
+    sg_status status = sgi_pinn_over(&s->pinn, s->problem, NULL);
     if (status != SG_OK) {
         complain("the network cannot be made: %s", sg_status_text(status));
         return EXIT_RUN_FAILED;
     }
-    status = sgi_weights_load(weights, s->network, NULL, &diagnostic);
+    status = sg_pinn_load(s->pinn, weights, &diagnostic);
     if (status != SG_OK) {
         tell(&diagnostic);
         return EXIT_BAD_INPUT;
@@ -273,8 +266,8 @@ static bool fill_coordinates(solution *s)
 
 static int evaluate_set(solution *s, const sgi_point_set *set, size_t first)
 {
-    sg_status status = sgi_quantities_evaluate(s->problem, set, s->network, &s->places,
-                                               s->columns + first, s->pool, NULL);
+    sg_status status = sgi_quantities_evaluate(s->problem, set, sg_pinn_network(s->pinn),
+                                               &s->places, s->columns + first, s->pool, NULL);
     if (status != SG_OK)
         complain("evaluation failed: %s", sg_status_text(status));
     return exit_code_of(status);
@@ -342,7 +335,7 @@ void close_solution(solution *s)
         free(s->texts[k]);
     free(s->points);
     sgi_point_set_release(&s->quantities);
-    sg_jet_network_destroy(s->network);
+    sg_pinn_close(s->pinn);
     sgi_problem_destroy(s->problem);
     sg_pool_destroy(s->pool);
 }

@@ -2,7 +2,7 @@
 #ifndef SG_CLI_SOLUTION_H
 #define SG_CLI_SOLUTION_H
 
-#include "pinn/problem.h"
+#include "pinn/pinn.h"
 #include "pinn/quantities.h"
 #include "session.h"
 
@@ -12,7 +12,7 @@ typedef struct solution {
     const cli_arguments *arguments;
     sg_pool *pool;
     sgi_problem *problem;
-    sg_jet_network *network;
+    sg_pinn *pinn;             /* over `problem`, with the weights of the run */
     char *texts[MOST_COLUMNS]; /* the quantities as typed, and the names of their columns */
     size_t text_count;
     sgi_point_set quantities;

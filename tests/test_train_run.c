@@ -9,8 +9,8 @@
 
 #include "base/memory.h"
 #include "pinn/quantities.h"
+#include "pinn/weights.h"
 #include "support/support.h"
-#include "train/checkpoint.h"
 #include "train/pinn_subject.h"
 #include "train/train.h"
 

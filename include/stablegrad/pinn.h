@@ -117,6 +117,12 @@ sg_optim_config sg_pinn_optim_config(const sg_pinn *pinn);
 /* Draws the weights anew, as the problem says, from another seed. */
 SG_CHECKED sg_status sg_pinn_initialize(sg_pinn *pinn, uint64_t seed);
 
+/* The weights as a safetensors file, layers.N.weight (out, in) and layers.N.bias (out). Loading
+ * accepts float and double; every tensor must be there with its shape, others are ignored, and a
+ * failed call changes nothing. SG_ERROR_UNSUPPORTED in a library that was built without jansson. */
+SG_CHECKED sg_status sg_pinn_save(const sg_pinn *pinn, const char *path, sg_diagnostic *diagnostic);
+SG_CHECKED sg_status sg_pinn_load(sg_pinn *pinn, const char *path, sg_diagnostic *diagnostic);
+
 /* ---- Values at points ----------------------------------------------------------------------- */
 
 /* Values of expressions such as "u", "u_xx" or "u_t + u*u_x", with the network for the fields, at

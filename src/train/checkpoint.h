@@ -8,15 +8,6 @@
 #include "stablegrad/scale.h"
 #include "train/subject.h"
 
-/* Weights only: layers.N.weight (out, in), layers.N.bias (out), in the network's type. */
-SG_CHECKED sg_status sgi_weights_save(const char *path, const sg_jet_network *network,
-                                      const sg_allocator *allocator, sg_diagnostic *diagnostic);
-
-/* Reads weights in float or double into the network; every tensor must be there with its shape,
- * others are ignored. On failure the network is unchanged. */
-SG_CHECKED sg_status sgi_weights_load(const char *path, sg_jet_network *network,
-                                      const sg_allocator *allocator, sg_diagnostic *diagnostic);
-
 /* Everything that resuming needs. */
 SG_CHECKED sg_status sgi_checkpoint_save(const char *path, const sg_jet_network *network,
                                          const sg_optim *optim, const sgi_progress *progress,

@@ -117,8 +117,7 @@ static void trouble(const sgi_subject *subject, const sgi_step_metrics *metrics,
 
 static sg_status save_weights(sgi_subject *subject, const char *path, sg_diagnostic *diagnostic)
 {
-    return sgi_weights_save(path, sg_pinn_network(own(subject)->pinn), &subject->allocator,
-                            diagnostic);
+    return sg_pinn_save(own(subject)->pinn, path, diagnostic);
 }
 
 static sg_status save(sgi_subject *subject, const char *path, const sgi_progress *progress,

@@ -1,0 +1,23 @@
+/* Weights in a build without jansson: a word in their place. See weights.h. */
+#include <assert.h>
+
+#include "base/diagnostic.h"
+#include "stablegrad/pinn.h"
+
+static sg_status refuse(sg_diagnostic *diagnostic, const char *path)
+{
+    return sgi_fail_file(diagnostic, SG_ERROR_UNSUPPORTED, path,
+                         "this library was built without jansson, which weight files need");
+}
+
+sg_status sg_pinn_save(const sg_pinn *p, const char *path, sg_diagnostic *diagnostic)
+{
+    assert(p && path);
+    return refuse(diagnostic, path);
+}
+
+sg_status sg_pinn_load(sg_pinn *p, const char *path, sg_diagnostic *diagnostic)
+{
+    assert(p && path);
+    return refuse(diagnostic, path);
+}
