@@ -393,6 +393,36 @@ static void weights_cross_precisions(void **state)
     sgi_problem_destroy(twice);
 }
 
+/* A run of the program, with its folder, evaluations and checkpoints, takes the same steps to the
+ * bit as the library's own loop. */
+static void the_library_trains_as_the_program_does(void **state)
+{
+    (void)state;
+    char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
+    sgi_train_result result;
+    sg_diagnostic diagnostic;
+    sg_pinn *ran, *trained;
+    sg_pool *pool;
+    folder_named(folder, "library");
+    assert_complete(folder, NULL, 0, 1, false, &result);
+    assert_ok(sgi_run_path(path, folder, "weights.safetensors"));
+    assert_ok(sg_pinn_read(&ran, "small", text, strlen(text), NULL, 0, NULL, &diagnostic));
+    assert_ok(sg_pinn_load(ran, path, &diagnostic));
+    assert_ok(sg_pinn_read(&trained, "small", text, strlen(text), NULL, 0, NULL, &diagnostic));
+    assert_ok(sg_pool_create(&pool, 2, NULL));
+    sg_pinn_train_config config = {.pool = pool};
+    sg_pinn_result end;
+    assert_ok(sg_pinn_train(trained, &config, &end, NULL));
+    assert_int_equal(end.steps, 40);
+    assert_memory_equal(&end.loss, &result.loss, sizeof end.loss);
+    assert_memory_equal(sg_jet_network_values(sg_pinn_network(trained)),
+                        sg_jet_network_values(sg_pinn_network(ran)),
+                        sg_params_elements(sg_pinn_params(ran)) * sizeof(float));
+    sg_pool_destroy(pool);
+    sg_pinn_close(trained);
+    sg_pinn_close(ran);
+}
+
 static int make_root(void **state)
 {
     (void)state;
@@ -419,6 +449,7 @@ int main(void)
         cmocka_unit_test(a_folder_that_cannot_be_written_is_an_error),
         cmocka_unit_test(every_allocation_of_a_trainer_in_turn),
         cmocka_unit_test(weights_cross_precisions),
+        cmocka_unit_test(the_library_trains_as_the_program_does),
     };
     return cmocka_run_group_tests(tests, make_root, remove_root);
 }

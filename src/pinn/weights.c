@@ -16,7 +16,7 @@ void sgi_weights_release(sgi_weights *list, const sg_allocator *allocator)
 }
 
 sg_status sgi_weights_list(sgi_weights *list, const sg_jet_network *network,
-                              const sg_allocator *allocator)
+                           const sg_allocator *allocator)
 {
     size_t layers = (size_t)sg_jet_network_layers(network);
     sg_type type = sg_jet_network_type(network);
@@ -65,7 +65,8 @@ sg_status sgi_weights_save(const char *path, const sg_jet_network *network,
     return status;
 }
 
-/* ---- Reading ---------------------------------------------------------------------------------- */
+/* ---- Reading ----------------------------------------------------------------------------------
+ */
 
 static bool same_shape(const sgi_tensor *a, const sgi_tensor *b)
 {
@@ -110,9 +111,8 @@ static void copy_weights(const sgi_tensor *to, const sgi_tensor *from)
     }
 }
 
-sg_status sgi_weights_read(const sgi_safetensors *file, const char *path,
-                              sg_jet_network *network, const sg_allocator *allocator,
-                              sg_diagnostic *diagnostic)
+sg_status sgi_weights_read(const sgi_safetensors *file, const char *path, sg_jet_network *network,
+                           const sg_allocator *allocator, sg_diagnostic *diagnostic)
 {
     sgi_weights list;
     if (sgi_weights_list(&list, network, allocator) != SG_OK)
@@ -137,7 +137,8 @@ sg_status sgi_weights_load(const char *path, sg_jet_network *network, const sg_a
     return status;
 }
 
-/* ---- The public half -------------------------------------------------------------------------- */
+/* ---- The public half --------------------------------------------------------------------------
+ */
 
 sg_status sg_pinn_save(const sg_pinn *p, const char *path, sg_diagnostic *diagnostic)
 {
