@@ -86,7 +86,7 @@ bool read_isa(const cli_arguments *arguments, sg_isa *isa)
     *isa = SG_ISA_AUTO;
     if (!arguments->isa)
         return true;
-    for (int i = SG_ISA_AUTO; i <= SG_ISA_AVX512; i++)
+    for (int i = SG_ISA_AUTO; i < SG_ISA_COUNT; i++)
         if (strcmp(arguments->isa, sg_isa_name((sg_isa)i)) == 0) {
             *isa = (sg_isa)i;
             if (sg_isa_resolve(*isa) != SG_ISA_AUTO)

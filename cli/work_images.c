@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/diagnostic.h"
+#include "base/list.h"
 #include "progress.h"
 #include "train/image_subject.h"
 #include "work.h"
@@ -55,10 +56,12 @@ static int64_t steps(const void *file, const json_t *record)
 /* "BatchNorm", "no BatchNorm + StableGrad": the optimizer is the same for all. */
 static void describe_method(const void *file, char *text, size_t size)
 {
-    static const char *const norms[SG_NORMS] = {"no BatchNorm", "BatchNorm", "GroupNorm",
-                                                "LayerNorm"};
-    static const char *const methods[] = {" + StableGrad", " + sign", ""};
-    snprintf(text, size, "%s%s", norms[own(file)->network.norm], methods[training(file)->method]);
+    static const char *const norms[] = {SG_NORM_LIST(SGI_LIST_TITLE)};
+    static const char *const methods[] = {SG_METHOD_LIST(SGI_LIST_TITLE)};
+    int method = training(file)->method;
+    bool some = method != SG_METHOD_NONE;
+    snprintf(text, size, "%s%s%s", norms[own(file)->network.norm], some ? " + " : "",
+             some ? methods[method] : "");
 }
 
 static sg_status subject(sgi_subject **out, void *file, sg_pool *pool, sg_isa isa,

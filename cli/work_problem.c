@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "problem_check.h"
 #include "train/pinn_subject.h"
 #include "work.h"
@@ -49,16 +50,17 @@ static int64_t steps(const void *file, const json_t *record)
 
 static void describe_method(const void *file, char *text, size_t size)
 {
-    static const char *const optimizers[] = {"AdamW", "Adam", "SGD"};
-    static const char *const references[] = {"output", "residual", "norm", "inner", "constant"};
+    static const char *const optimizers[] = {SG_OPTIM_LIST(SGI_LIST_TITLE)};
+    static const char *const methods[] = {SG_METHOD_LIST(SGI_LIST_TITLE)};
     const sgi_training_settings *chosen = &own(file)->settings.training;
     const char *optimizer = optimizers[chosen->optimizer];
     if (chosen->method == SG_METHOD_NONE)
         snprintf(text, size, "%s", optimizer);
-    else if (chosen->method == SG_METHOD_SIGN)
-        snprintf(text, size, "%s + sign", optimizer);
+    else if (chosen->method == SG_METHOD_STABLEGRAD)
+        snprintf(text, size, "%s + %s (%s)", optimizer, methods[chosen->method],
+                 sg_reference_name((sg_reference)chosen->reference.kind));
     else
-        snprintf(text, size, "%s + StableGrad (%s)", optimizer, references[chosen->reference.kind]);
+        snprintf(text, size, "%s + %s", optimizer, methods[chosen->method]);
 }
 
 void print_problem(const sg_pinn *pinn, const sg_pinn_batch *batch)
@@ -104,18 +106,15 @@ static int check(void *file, const cli_arguments *arguments)
     return check_problem(file, arguments);
 }
 
+/* Every reference that has a name is a variant of that name. */
+#define BY_REFERENCE(code, name)                                                                   \
+    {name, {"training.stablegrad.method=stablegrad", "training.stablegrad.reference=" name}, 2},
+#define NOT_BY_NUMBER(code, name)
+
 static const variant variants[] = {
     {"adamw", {"training.stablegrad.method=none"}, 1},
     {"stablegrad", {"training.stablegrad.method=stablegrad"}, 1},
-    {"output",
-     {"training.stablegrad.method=stablegrad", "training.stablegrad.reference=output"},
-     2},
-    {"residual",
-     {"training.stablegrad.method=stablegrad", "training.stablegrad.reference=residual"},
-     2},
-    {"norm", {"training.stablegrad.method=stablegrad", "training.stablegrad.reference=norm"}, 2},
-    {"inner", {"training.stablegrad.method=stablegrad", "training.stablegrad.reference=inner"}, 2},
-    {"sign", {"training.stablegrad.method=sign"}, 1},
+    SG_REFERENCE_LIST(BY_REFERENCE, NOT_BY_NUMBER){"sign", {"training.stablegrad.method=sign"}, 1},
 };
 
 const work_kind problem_work = {

@@ -84,7 +84,7 @@ static void test_the_list_is_whole(void **state)
 static void test_operations_in_every_loop(void **state)
 {
     (void)state;
-    sg_isa isas[3];
+    sg_isa isas[SG_ISA_COUNT];
     size_t isa_count = runnable_isas(isas);
     for (size_t op = 0; op < OPERATIONS; op++) {
         workbench bench;
@@ -156,7 +156,7 @@ static void check_gradient(const char *const *texts, size_t count)
     double parameters[16];
     for (size_t i = 0; i < 16; i++)
         parameters[i] = 0.3 + 0.2 * (double)i;
-    sg_isa isas[3];
+    sg_isa isas[SG_ISA_COUNT];
     size_t isa_count = runnable_isas(isas), n = 70;
     for (size_t k = 0; k < isa_count; k++) {
         run(program, a, isas[k], SG_FLOAT64, n, parameters);

@@ -368,7 +368,7 @@ static void run_case(int index, sg_isa isa, bool fuse)
 static void every_layer_agrees_with_pytorch(void **state)
 {
     (void)state;
-    sg_isa isas[3];
+    sg_isa isas[SG_ISA_COUNT];
     size_t count = runnable_isas(isas);
     for (size_t i = 0; i < count; i++)
         for (int c = 0; c < CASES; c++)

@@ -56,7 +56,7 @@ static void packing_follows_the_layout(void **state)
     sgi_dnn *dnn;
     assert_ok(sgi_dnn_create(&dnn, 2, NULL));
     const int taps[] = {1, 4, 9, 25, 49};
-    sg_isa isas[3];
+    sg_isa isas[SG_ISA_COUNT];
     size_t isa_count = runnable_isas(isas);
     for (size_t isa = 0; isa < isa_count; isa++)
         for (size_t k = 0; k < 5; k++)
@@ -100,7 +100,7 @@ static void sums_are_those_of_the_window(void **state)
     const sgi_row_window windows[] = {
         {2, 2, 2, 2, 1, 1, 0}, {4, 5, 2, 3, 1, 2, 0}, {2, 2, 2, 2, 3, 1, 1}, {1, 1, 1, 1, 3, 1, 1},
         {4, 4, 2, 2, 3, 2, 1}, {5, 3, 3, 2, 3, 2, 1}, {4, 4, 2, 2, 3, 1, 0}, {3, 4, 4, 5, 2, 1, 1}};
-    sg_isa isas[3];
+    sg_isa isas[SG_ISA_COUNT];
     size_t isa_count = runnable_isas(isas);
     for (size_t isa = 0; isa < isa_count; isa++)
         for (size_t k = 0; k < sizeof windows / sizeof windows[0]; k++) {

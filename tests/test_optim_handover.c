@@ -119,8 +119,8 @@ static void constant_factors_leave_adam_where_it_was(void **state)
     (void)state;
     const uint64_t windows[][2] = {{0, SWITCH}, {SWITCH, STEPS}, {20, 40}};
     for (int kind = SG_OPTIM_ADAMW; kind <= SG_OPTIM_ADAM; kind++)
-        for (int type = SG_FLOAT32; type <= SG_FLOAT64; type++)
-            for (size_t w = 0; w < 3; w++) {
+        for (int type = 0; type < SG_TYPE_COUNT; type++)
+            for (int w = 0; w < SG_HANDOVER_COUNT; w++) {
                 sg_optim_config config = sg_optim_defaults((sg_optim_kind)kind);
                 config.rate = 0.02;
                 config.eps = 0;
@@ -176,7 +176,7 @@ static void adam_with_eps(void **state)
 static void constant_factors_are_rates_to_sgd(void **state)
 {
     (void)state;
-    for (int type = SG_FLOAT32; type <= SG_FLOAT64; type++)
+    for (int type = 0; type < SG_TYPE_COUNT; type++)
         for (int nesterov = 0; nesterov < 2; nesterov++) {
             sg_optim_config config = sg_optim_defaults(SG_OPTIM_SGD);
             config.rate = 0.01;
@@ -267,7 +267,7 @@ static void signs_are_converted_by_their_size(void **state)
 static void a_restart_forgets_moments_and_bias_correction(void **state)
 {
     (void)state;
-    for (int kind = SG_OPTIM_ADAMW; kind <= SG_OPTIM_SGD; kind++) {
+    for (int kind = 0; kind < SG_OPTIM_COUNT; kind++) {
         sg_optim_config config = sg_optim_defaults((sg_optim_kind)kind);
         config.momentum = 0.9;
         sg_scale_config half = window(0, SWITCH, SG_HANDOVER_RESTART);
@@ -293,10 +293,10 @@ static void a_restart_forgets_moments_and_bias_correction(void **state)
 static void a_block_that_was_never_rescaled_is_untouched(void **state)
 {
     (void)state;
-    const sg_handover ways[] = {SG_HANDOVER_CONVERT, SG_HANDOVER_KEEP, SG_HANDOVER_RESTART};
-    for (size_t w = 0; w < 3; w++) {
+    for (int w = 0; w < SG_HANDOVER_COUNT; w++) {
         sg_optim_config config = sg_optim_defaults(SG_OPTIM_ADAMW);
-        sg_scale_config never = window(0, 0, ways[w]), half = window(5, SWITCH, ways[w]);
+        sg_scale_config never = window(0, 0, (sg_handover)w),
+                        half = window(5, SWITCH, (sg_handover)w);
         half.blocks = SG_BLOCKS_WEIGHT;
         run plain, rescaled;
         open_run(&plain, SG_FLOAT32, &config, &never);
@@ -317,7 +317,7 @@ static void resuming_on_either_side_gives_the_same_bits(void **state)
 {
     (void)state;
     const uint64_t stops[] = {10, SWITCH - 1, SWITCH, SWITCH + 1, 50};
-    for (int kind = SG_OPTIM_ADAMW; kind <= SG_OPTIM_SGD; kind++)
+    for (int kind = 0; kind < SG_OPTIM_COUNT; kind++)
         for (size_t s = 0; s < sizeof stops / sizeof *stops; s++) {
             sg_optim_config config = sg_optim_defaults((sg_optim_kind)kind);
             config.momentum = 0.9;
@@ -426,7 +426,7 @@ static void factors_whose_square_leaves_the_range_of_float(void **state)
         sg_scale_config half = window(0, SWITCH, SG_HANDOVER_CONVERT);
         half.reference = SG_REFERENCE_CONSTANT;
         half.constant = constants[c];
-        for (int kind = SG_OPTIM_ADAMW; kind <= SG_OPTIM_SGD; kind++) {
+        for (int kind = 0; kind < SG_OPTIM_COUNT; kind++) {
             config.kind = (sg_optim_kind)kind;
             run r;
             open_run(&r, SG_FLOAT32, &config, &half);

@@ -121,7 +121,7 @@ static void check(const sgi_optim_kernels *k, sg_type type, size_t offset, size_
 static void every_tail_and_alignment(void **state)
 {
     (void)state;
-    sg_isa isas[3];
+    sg_isa isas[SG_ISA_COUNT];
     size_t n = runnable_isas(isas);
     const sgi_sgd_step sgd[] = {
         {.factor = 1.5, .l2 = 0.1, .rate = 0.2},
@@ -131,7 +131,7 @@ static void every_tail_and_alignment(void **state)
         {.factor = 0.5, .momentum = 0.8, .rate = 0.2, .nesterov = true, .first = true},
     };
     for (size_t k = 0; k < n; k++)
-        for (int type = SG_FLOAT32; type <= SG_FLOAT64; type++)
+        for (int type = 0; type < SG_TYPE_COUNT; type++)
             for (size_t offset = 0; offset < OFFSETS; offset++)
                 for (size_t count = 0; count <= MOST; count = count < 40 ? count + 1 : count + 20) {
                     const sgi_optim_kernels *kernels = sgi_optim_kernels_for(isas[k]);

@@ -43,7 +43,7 @@ static void take_steps(run *r, uint64_t from, uint64_t until)
 static void a_restored_run_goes_on_bit_for_bit(void **state)
 {
     (void)state;
-    for (int kind = SG_OPTIM_ADAMW; kind <= SG_OPTIM_SGD; kind++) {
+    for (int kind = 0; kind < SG_OPTIM_COUNT; kind++) {
         run whole, part;
         open_run(&whole, "w", (sg_optim_kind)kind, 0.9);
         take_steps(&whole, 0, 7);

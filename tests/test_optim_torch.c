@@ -120,7 +120,7 @@ static void run_case(const recorded_case *c, sg_type type, sg_isa isa)
 
 static void run_all(sg_type type)
 {
-    sg_isa isas[3];
+    sg_isa isas[SG_ISA_COUNT];
     size_t isa_count = runnable_isas(isas);
     for (size_t i = 0; i < sizeof recorded_cases / sizeof *recorded_cases; i++)
         for (size_t k = 0; k < isa_count; k++) {

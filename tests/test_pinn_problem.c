@@ -98,6 +98,54 @@ static void test_configurations(void **state)
     sgi_problem_destroy(p);
 }
 
+/* Sets `path` to `word` and compares the problem's answer, an enumeration's number, and what is
+ * written in its place. */
+static void assert_word(const char *path, const char *word, int expected)
+{
+    char set[256];
+    const char *sets[] = {set};
+    snprintf(set, sizeof set, "%s=%s", path, word);
+    sgi_problem *p = read_text(small, sets, 1);
+    const sgi_option *option = sgi_option_find(&sgi_problem_options, path);
+    assert_int_equal(*(const int *)((const char *)&p->settings + option->offset), expected);
+    char written[64], again[64];
+    sgi_option_write(option, &p->names, &p->settings, written, sizeof written);
+    sgi_problem_destroy(p);
+    snprintf(set, sizeof set, "%s=%s", path, written);
+    p = read_text(small, sets, 1);
+    sgi_option_write(option, &p->names, &p->settings, again, sizeof again);
+    assert_string_equal(again, written);
+    sgi_problem_destroy(p);
+}
+
+/* A problem file takes every name of the library's lists, and means the same value by it. */
+static void test_names(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SG_METHOD_COUNT; i++)
+        assert_word("training.stablegrad.method", sg_method_name((sg_method)i), i);
+    for (int i = 0; i < SG_REFERENCE_COUNT; i++)
+        if (i != SG_REFERENCE_CONSTANT)
+            assert_word("training.stablegrad.reference", sg_reference_name((sg_reference)i), i);
+    assert_word("training.stablegrad.reference", "0.25", SG_REFERENCE_CONSTANT);
+    for (int i = 0; i < SG_BLOCKS_COUNT; i++)
+        assert_word("training.stablegrad.blocks", sg_blocks_name((sg_blocks)i), i);
+    for (int i = 0; i < SG_OPTIM_COUNT; i++)
+        assert_word("training.optimizer.name", sg_optim_name((sg_optim_kind)i), i);
+    for (int i = 0; i < SG_ACTIVATION_COUNT; i++)
+        assert_word("network.activation", sg_activation_name((sg_activation)i), i);
+    for (int i = 0; i < SG_FAN_COUNT; i++)
+        assert_word("network.init.fan", sg_fan_name((sg_fan)i), i);
+    for (int i = 0; i < SG_DISTRIBUTION_COUNT; i++)
+        assert_word("network.init.distribution", sg_distribution_name((sg_distribution)i), i);
+    for (int i = 0; i < SG_TYPE_COUNT; i++)
+        assert_word("network.precision", sg_type_name((sg_type)i), i);
+    assert_word("training.schedule.then", "constant", SG_SCHEDULE_CONSTANT);
+    assert_word("training.schedule.then", "cosine", SG_SCHEDULE_COSINE);
+    assert_word("training.stablegrad.method", "on", SG_METHOD_STABLEGRAD);
+    assert_word("training.stablegrad.method", "off", SG_METHOD_NONE);
+}
+
 static void test_overrides(void **state)
 {
     (void)state;
@@ -308,6 +356,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_meaning),
         cmocka_unit_test(test_configurations),
+        cmocka_unit_test(test_names),
         cmocka_unit_test(test_overrides),
         cmocka_unit_test(test_written_problems_read_the_same),
         cmocka_unit_test(test_shipped_problems),

@@ -133,7 +133,7 @@ static void test_float_against_double(void **state)
 {
     (void)state;
     setup wide, narrow;
-    sg_isa isas[3];
+    sg_isa isas[SG_ISA_COUNT];
     size_t isa_count = runnable_isas(isas);
     open_setup(&wide, "network.precision=double", 1, SG_ISA_AUTO);
     size_t count = sg_jet_network_parameters(wide.network);

@@ -57,11 +57,11 @@ static void check(const sgi_scale_kernels *kernels, sg_type type, size_t offset,
 static void every_tail_and_alignment(void **state)
 {
     (void)state;
-    sg_isa isas[3];
+    sg_isa isas[SG_ISA_COUNT];
     size_t n = runnable_isas(isas);
     fill(0.3, 1.0);
     for (size_t k = 0; k < n; k++)
-        for (int type = SG_FLOAT32; type <= SG_FLOAT64; type++)
+        for (int type = 0; type < SG_TYPE_COUNT; type++)
             for (size_t offset = 0; offset < OFFSETS; offset++) {
                 for (size_t count = 1; count <= 130; count++)
                     check(sgi_scale_kernels_for(isas[k]), (sg_type)type, offset, count);
@@ -176,13 +176,13 @@ static void check_elementwise(const sgi_scale_kernels *kernels, sg_type type, si
 static void multiplication_and_signs(void **state)
 {
     (void)state;
-    sg_isa isas[3];
+    sg_isa isas[SG_ISA_COUNT];
     size_t n = runnable_isas(isas);
     fill(0, 1);
     floats[5] = 0;
     doubles[5] = 0;
     for (size_t k = 0; k < n; k++)
-        for (int type = SG_FLOAT32; type <= SG_FLOAT64; type++)
+        for (int type = 0; type < SG_TYPE_COUNT; type++)
             for (size_t count = 0; count < 70; count++)
                 check_elementwise(sgi_scale_kernels_for(isas[k]), (sg_type)type, count);
 }

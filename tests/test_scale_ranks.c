@@ -126,7 +126,7 @@ static void statistics_are_global(void **state)
 {
     (void)state;
     fill();
-    for (int s = SG_GRADIENTS_REPLICATED; s <= SG_GRADIENTS_SHARDED; s++) {
+    for (int s = 0; s < SG_SHARDING_COUNT; s++) {
         rank ranks[RANKS] = {{.fail_at = -1}, {.fail_at = -1}, {.fail_at = -1}};
         run(ranks, (sg_sharding)s);
         for (int k = 0; k < RANKS; k++) {

@@ -2,6 +2,8 @@
 #ifndef STABLEGRAD_CPU_H
 #define STABLEGRAD_CPU_H
 
+#include "stablegrad/list.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -9,9 +11,16 @@ extern "C" {
 
 /* SG_ISA_AUTO picks the best that the processor and the build have; the others force one.
  * SG_ISA_GENERIC is the compiler's own vectors for the baseline of the target. */
-typedef enum sg_isa { SG_ISA_AUTO, SG_ISA_GENERIC, SG_ISA_AVX2, SG_ISA_AVX512 } sg_isa;
+#define SG_ISA_LIST(X)                                                                             \
+    X(SG_ISA_AUTO, "auto")                                                                         \
+    X(SG_ISA_GENERIC, "generic")                                                                   \
+    X(SG_ISA_AVX2, "avx2")                                                                         \
+    X(SG_ISA_AVX512, "avx512")
 
-/* "auto", "generic", "avx2", "avx512"; "unknown" for other values. */
+typedef enum sg_isa { SG_ISA_LIST(SG_LIST_ENUM) } sg_isa;
+#define SG_ISA_COUNT (0 SG_ISA_LIST(SG_LIST_COUNT))
+
+/* The name in the list; "unknown" for other values. */
 const char *sg_isa_name(sg_isa isa);
 
 /* Resolves SG_ISA_AUTO; returns any other value unchanged if this processor can run it and this

@@ -23,6 +23,7 @@
 
 #include "stablegrad/cpu.h"
 #include "stablegrad/diagnostic.h"
+#include "stablegrad/list.h"
 #include "stablegrad/memory.h"
 #include "stablegrad/params.h"
 #include "stablegrad/scale.h"
@@ -39,30 +40,46 @@ typedef struct sg_net sg_net;
 typedef int sg_net_node;
 #define SG_NO_NODE (-1)
 
-typedef enum sg_act {
-    SG_ACT_NONE,
-    SG_ACT_RELU,
-    SG_ACT_SILU, /* x / (1 + e^-x) */
-    SG_ACT_TANH,
-    SG_ACT_SIGMOID,
-    SG_ACTS
-} sg_act;
+#define SG_ACT_LIST(X)                                                                             \
+    X(SG_ACT_NONE, "none")                                                                         \
+    X(SG_ACT_RELU, "relu")                                                                         \
+    /* x / (1 + e^-x) */                                                                           \
+    X(SG_ACT_SILU, "silu")                                                                         \
+    X(SG_ACT_TANH, "tanh")                                                                         \
+    X(SG_ACT_SIGMOID, "sigmoid")
 
-typedef enum sg_norm {
-    SG_NORM_NONE,
-    SG_NORM_BATCH, /* over batch, height and width, for each channel */
-    SG_NORM_GROUP, /* over a group of channels, height and width, for each image */
-    SG_NORM_LAYER, /* over all channels, height and width, for each image */
-    SG_NORMS
-} sg_norm;
+typedef enum sg_act { SG_ACT_LIST(SG_LIST_ENUM) } sg_act;
+#define SG_ACT_COUNT (0 SG_ACT_LIST(SG_LIST_COUNT))
 
-typedef enum sg_precision {
-    SG_PRECISION_FLOAT,
-    SG_PRECISION_BF16, /* convolutions multiply in bf16 where that pays; weights and sums are
-                          float. SG_ERROR_UNSUPPORTED without instructions for it */
-    SG_PRECISION_BF16_EMULATED /* the same numbers on any processor with AVX-512, slowly: to see
-                                  what bf16 does to a network, and for tests */
-} sg_precision;
+/* The name in the list; "unknown" for other values. So do the functions sg_..._name below. */
+const char *sg_act_name(sg_act act);
+
+#define SG_NORM_LIST(X)                                                                            \
+    X(SG_NORM_NONE, "none", "none", "no BatchNorm")                                                \
+    /* over batch, height and width, for each channel */                                           \
+    X(SG_NORM_BATCH, "batch", "batch", "BatchNorm")                                                \
+    /* over a group of channels, height and width, for each image */                               \
+    X(SG_NORM_GROUP, "group", "group", "GroupNorm")                                                \
+    /* over all channels, height and width, for each image */                                      \
+    X(SG_NORM_LAYER, "layer", "layer", "LayerNorm")
+
+typedef enum sg_norm { SG_NORM_LIST(SG_LIST_ENUM) } sg_norm;
+#define SG_NORM_COUNT (0 SG_NORM_LIST(SG_LIST_COUNT))
+const char *sg_norm_name(sg_norm norm);
+
+/* X for those that a task file may ask for, TEST for the one that is there for tests. */
+#define SG_PRECISION_LIST(X, TEST)                                                                 \
+    X(SG_PRECISION_FLOAT, "float", "float=float32")                                                \
+    /* convolutions multiply in bf16 where that pays; weights and sums are float.                  \
+       SG_ERROR_UNSUPPORTED without instructions for it */                                         \
+    X(SG_PRECISION_BF16, "bf16", "bf16=bfloat16")                                                  \
+    /* the same numbers on any processor with AVX-512, slowly: to see what bf16 does to a          \
+       network, and for tests */                                                                   \
+    TEST(SG_PRECISION_BF16_EMULATED, "bf16_emulated")
+
+typedef enum sg_precision { SG_PRECISION_LIST(SG_LIST_ENUM, SG_LIST_ENUM) } sg_precision;
+#define SG_PRECISION_COUNT (0 SG_PRECISION_LIST(SG_LIST_COUNT, SG_LIST_COUNT))
+const char *sg_precision_name(sg_precision precision);
 
 /* ---- Making a graph ----------------------------------------------------------------------- */
 
@@ -192,11 +209,17 @@ typedef struct sg_net_buffer {
 size_t sg_net_buffer_count(const sg_net *graph);
 sg_net_buffer sg_net_buffer_at(const sg_net *graph, size_t index);
 
-typedef enum sg_init {
-    SG_INIT_DEFAULT, /* torchvision's for the model (PyTorch's for the mlp) */
-    SG_INIT_FAN_IN,  /* normal, std = gain / sqrt(fan in) */
-    SG_INIT_FAN_OUT  /* normal, std = gain / sqrt(fan out) */
-} sg_init;
+#define SG_INIT_LIST(X)                                                                            \
+    /* torchvision's for the model (PyTorch's for the mlp) */                                      \
+    X(SG_INIT_DEFAULT, "default")                                                                  \
+    /* normal, std = gain / sqrt(fan in) */                                                        \
+    X(SG_INIT_FAN_IN, "fan_in", "fan_in", "fan in")                                                \
+    /* normal, std = gain / sqrt(fan out) */                                                       \
+    X(SG_INIT_FAN_OUT, "fan_out", "fan_out", "fan out")
+
+typedef enum sg_init { SG_INIT_LIST(SG_LIST_ENUM) } sg_init;
+#define SG_INIT_COUNT (0 SG_INIT_LIST(SG_LIST_COUNT))
+const char *sg_init_name(sg_init init);
 
 typedef struct sg_init_config {
     sg_init kind;

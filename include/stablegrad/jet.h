@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "stablegrad/cpu.h"
+#include "stablegrad/list.h"
 #include "stablegrad/memory.h"
 #include "stablegrad/params.h"
 #include "stablegrad/pool.h"
@@ -46,11 +47,8 @@ extern "C" {
     X(SG_ACTIVATION_GELU, "gelu")                                                                  \
     X(SG_ACTIVATION_SOFTPLUS, "softplus")
 
-typedef enum sg_activation {
-#define SG_ACTIVATION_ENUM(code, name) code,
-    SG_ACTIVATION_LIST(SG_ACTIVATION_ENUM)
-#undef SG_ACTIVATION_ENUM
-} sg_activation;
+typedef enum sg_activation { SG_ACTIVATION_LIST(SG_LIST_ENUM) } sg_activation;
+#define SG_ACTIVATION_COUNT (0 SG_ACTIVATION_LIST(SG_LIST_COUNT))
 
 /* The name in the list; "unknown" for other values. */
 const char *sg_activation_name(sg_activation activation);
@@ -123,12 +121,27 @@ SG_CHECKED sg_status sg_jet_network_register(sg_jet_network *network, sg_params 
 
 /* ---- Initialisation ----------------------------------------------------------------------- */
 
-typedef enum sg_fan { SG_FAN_IN, SG_FAN_OUT, SG_FAN_AVERAGE } sg_fan;
-typedef enum sg_distribution {
-    SG_DISTRIBUTION_NORMAL,
-    SG_DISTRIBUTION_UNIFORM, /* of the same deviation */
-    SG_DISTRIBUTION_SIREN    /* first layer U(-1/n, 1/n), others U(+-sqrt(6/n)/frequency) */
-} sg_distribution;
+/* The fan that the weights' variance divides by. */
+#define SG_FAN_LIST(X)                                                                             \
+    X(SG_FAN_IN, "in")                                                                             \
+    X(SG_FAN_OUT, "out")                                                                           \
+    X(SG_FAN_AVERAGE, "average")
+
+typedef enum sg_fan { SG_FAN_LIST(SG_LIST_ENUM) } sg_fan;
+#define SG_FAN_COUNT (0 SG_FAN_LIST(SG_LIST_COUNT))
+const char *sg_fan_name(sg_fan fan);
+
+/* What weights are drawn from. */
+#define SG_DISTRIBUTION_LIST(X)                                                                    \
+    X(SG_DISTRIBUTION_NORMAL, "normal")                                                            \
+    /* of the same deviation */                                                                    \
+    X(SG_DISTRIBUTION_UNIFORM, "uniform")                                                          \
+    /* first layer U(-1/n, 1/n), others U(+-sqrt(6/n)/frequency) */                                \
+    X(SG_DISTRIBUTION_SIREN, "siren")
+
+typedef enum sg_distribution { SG_DISTRIBUTION_LIST(SG_LIST_ENUM) } sg_distribution;
+#define SG_DISTRIBUTION_COUNT (0 SG_DISTRIBUTION_LIST(SG_LIST_COUNT))
+const char *sg_distribution_name(sg_distribution distribution);
 
 typedef struct sg_jet_init {
     sg_fan fan;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "stablegrad/cpu.h"
+#include "stablegrad/list.h"
 #include "stablegrad/memory.h"
 #include "stablegrad/params.h"
 #include "stablegrad/pool.h"
@@ -22,13 +23,18 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-typedef enum sg_optim_kind {
-    SG_OPTIM_ADAMW, /* decoupled weight decay */
-    SG_OPTIM_ADAM,  /* weight decay added to the gradient */
-    SG_OPTIM_SGD    /* momentum, dampening, Nesterov */
-} sg_optim_kind;
+#define SG_OPTIM_LIST(X)                                                                           \
+    /* decoupled weight decay */                                                                   \
+    X(SG_OPTIM_ADAMW, "adamw", "adamw", "AdamW")                                                   \
+    /* weight decay added to the gradient */                                                       \
+    X(SG_OPTIM_ADAM, "adam", "adam", "Adam")                                                       \
+    /* momentum, dampening, Nesterov */                                                            \
+    X(SG_OPTIM_SGD, "sgd", "sgd", "SGD")
 
-/* "adamw", "adam", "sgd"; "unknown" for other values. */
+typedef enum sg_optim_kind { SG_OPTIM_LIST(SG_LIST_ENUM) } sg_optim_kind;
+#define SG_OPTIM_COUNT (0 SG_OPTIM_LIST(SG_LIST_COUNT))
+
+/* The name in the list; "unknown" for other values. */
 const char *sg_optim_name(sg_optim_kind kind);
 
 typedef struct sg_optim_config {

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "stablegrad/list.h"
 #include "stablegrad/memory.h"
 #include "stablegrad/status.h"
 
@@ -13,10 +14,24 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /* The element type of a span. */
-typedef enum sg_type { SG_FLOAT32, SG_FLOAT64 } sg_type;
+#define SG_TYPE_LIST(X)                                                                            \
+    X(SG_FLOAT32, "float32", "float=float32")                                                      \
+    X(SG_FLOAT64, "float64", "double=float64")
+
+typedef enum sg_type { SG_TYPE_LIST(SG_LIST_ENUM) } sg_type;
+#define SG_TYPE_COUNT (0 SG_TYPE_LIST(SG_LIST_COUNT))
+
+/* The name in the list; "unknown" for other values. */
+const char *sg_type_name(sg_type type);
 
 /* What a span is to its layer; the block partition SG_BLOCKS_WEIGHT leaves biases untouched. */
-typedef enum sg_role { SG_ROLE_WEIGHT, SG_ROLE_BIAS } sg_role;
+#define SG_ROLE_LIST(X)                                                                            \
+    X(SG_ROLE_WEIGHT, "weight")                                                                    \
+    X(SG_ROLE_BIAS, "bias")
+
+typedef enum sg_role { SG_ROLE_LIST(SG_LIST_ENUM) } sg_role;
+#define SG_ROLE_COUNT (0 SG_ROLE_LIST(SG_LIST_COUNT))
+const char *sg_role_name(sg_role role);
 
 /* One tensor of the caller's. The library never owns `value` or `gradient`. */
 typedef struct sg_span {

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "stablegrad/cpu.h"
+#include "stablegrad/list.h"
 #include "stablegrad/memory.h"
 #include "stablegrad/params.h"
 #include "stablegrad/pool.h"
@@ -51,28 +52,52 @@ double sg_moments_std(const sg_moments *moments);
 /* ---- Configuration ------------------------------------------------------------------------ */
 
 /* What is done to a block's gradient. */
-typedef enum sg_method {
-    SG_METHOD_STABLEGRAD, /* g <- alpha g */
-    SG_METHOD_SIGN,       /* g <- sign(g), the baseline of the paper's appendix C.2 */
-    SG_METHOD_NONE        /* g as it is: statistics and the guard against non-finite values only */
-} sg_method;
+#define SG_METHOD_LIST(X)                                                                          \
+    /* g <- alpha g */                                                                             \
+    X(SG_METHOD_STABLEGRAD, "stablegrad", "stablegrad=on", "StableGrad")                           \
+    /* g <- sign(g), the baseline of the paper's appendix C.2 */                                   \
+    X(SG_METHOD_SIGN, "sign")                                                                      \
+    /* g as it is: statistics and the guard against non-finite values only */                      \
+    X(SG_METHOD_NONE, "none", "none=off")
 
-/* The common scale c. */
-typedef enum sg_reference {
-    SG_REFERENCE_OUTPUT,   /* std of dL/du over every output value of every point set: observed */
-    SG_REFERENCE_RESIDUAL, /* std of the weighted residuals r, L = |r|^2 / 2: observed */
-    SG_REFERENCE_NORM,     /* keeps |g| */
-    SG_REFERENCE_INNER,    /* keeps <g, g~> */
-    SG_REFERENCE_CONSTANT  /* `constant` */
-} sg_reference;
+typedef enum sg_method { SG_METHOD_LIST(SG_LIST_ENUM) } sg_method;
+#define SG_METHOD_COUNT (0 SG_METHOD_LIST(SG_LIST_COUNT))
+
+/* The name in the list; "unknown" for other values. So do all functions sg_..._name. */
+const char *sg_method_name(sg_method method);
+
+/* The common scale c. RULE for those that have a word of their own, NUMBER for the one that is said
+ * by giving a number. */
+#define SG_REFERENCE_LIST(RULE, NUMBER)                                                            \
+    /* std of dL/du over every output value of every point set: observed */                        \
+    RULE(SG_REFERENCE_OUTPUT, "output")                                                            \
+    /* std of the weighted residuals r, L = |r|^2 / 2: observed */                                 \
+    RULE(SG_REFERENCE_RESIDUAL, "residual")                                                        \
+    /* keeps |g| */                                                                                \
+    RULE(SG_REFERENCE_NORM, "norm")                                                                \
+    /* keeps <g, g~> */                                                                            \
+    RULE(SG_REFERENCE_INNER, "inner")                                                              \
+    /* sg_scale_config.constant */                                                                 \
+    NUMBER(SG_REFERENCE_CONSTANT, "constant")
+
+typedef enum sg_reference { SG_REFERENCE_LIST(SG_LIST_ENUM, SG_LIST_ENUM) } sg_reference;
+#define SG_REFERENCE_COUNT (0 SG_REFERENCE_LIST(SG_LIST_COUNT, SG_LIST_COUNT))
+const char *sg_reference_name(sg_reference reference);
 
 /* How spans are joined into blocks. */
-typedef enum sg_blocks {
-    SG_BLOCKS_LAYER,  /* a layer's weight and bias together */
-    SG_BLOCKS_TENSOR, /* each span */
-    SG_BLOCKS_WEIGHT, /* each weight span; biases are left as they are */
-    SG_BLOCKS_ALL     /* one block: normalisation over time without balancing between layers */
-} sg_blocks;
+#define SG_BLOCKS_LIST(X)                                                                          \
+    /* a layer's weight and bias together */                                                       \
+    X(SG_BLOCKS_LAYER, "layer")                                                                    \
+    /* each span */                                                                                \
+    X(SG_BLOCKS_TENSOR, "tensor")                                                                  \
+    /* each weight span; biases are left as they are */                                            \
+    X(SG_BLOCKS_WEIGHT, "weight")                                                                  \
+    /* one block: normalisation over time without balancing between layers */                      \
+    X(SG_BLOCKS_ALL, "all")
+
+typedef enum sg_blocks { SG_BLOCKS_LIST(SG_LIST_ENUM) } sg_blocks;
+#define SG_BLOCKS_COUNT (0 SG_BLOCKS_LIST(SG_LIST_COUNT))
+const char *sg_blocks_name(sg_blocks blocks);
 
 /* What becomes of the optimizer's moments when rescaling ends, or begins late, and the gradients
  * change units: sg_optim_handover in optim.h. */
@@ -81,20 +106,20 @@ typedef enum sg_blocks {
     X(SG_HANDOVER_KEEP, "keep")       /* they stay as they are: the steps that follow are off */   \
     X(SG_HANDOVER_RESTART, "restart") /* they are forgotten, and their bias correction too */
 
-typedef enum sg_handover {
-#define SG_HANDOVER_ENUM(code, name) code,
-    SG_HANDOVER_LIST(SG_HANDOVER_ENUM)
-#undef SG_HANDOVER_ENUM
-} sg_handover;
-
-/* The name in the list; "unknown" for other values. */
+typedef enum sg_handover { SG_HANDOVER_LIST(SG_LIST_ENUM) } sg_handover;
+#define SG_HANDOVER_COUNT (0 SG_HANDOVER_LIST(SG_LIST_COUNT))
 const char *sg_handover_name(sg_handover handover);
 
 /* How gradients are laid out over ranks when `reduce` is given. */
-typedef enum sg_sharding {
-    SG_GRADIENTS_REPLICATED, /* every rank holds the whole, already summed gradient */
-    SG_GRADIENTS_SHARDED     /* every rank holds its own part of each block's elements */
-} sg_sharding;
+#define SG_SHARDING_LIST(X)                                                                        \
+    /* every rank holds the whole, already summed gradient */                                      \
+    X(SG_GRADIENTS_REPLICATED, "replicated")                                                       \
+    /* every rank holds its own part of each block's elements */                                   \
+    X(SG_GRADIENTS_SHARDED, "sharded")
+
+typedef enum sg_sharding { SG_SHARDING_LIST(SG_LIST_ENUM) } sg_sharding;
+#define SG_SHARDING_COUNT (0 SG_SHARDING_LIST(SG_LIST_COUNT))
+const char *sg_sharding_name(sg_sharding sharding);
 
 /* Sums `count` values over all ranks, in place, on every rank; 0 on success. Collective: every
  * rank calls it the same number of times in each sg_scaler_measure. Sums are reduced, never
@@ -157,14 +182,18 @@ SG_CHECKED sg_status sg_scaler_apply(sg_scaler *scaler);
 /* ---- The report --------------------------------------------------------------------------- */
 
 /* What became of a step. Every outcome but the first leaves the gradients as they are. */
-typedef enum sg_outcome {
-    SG_STEP_SCALED,       /* factors (or signs) are in force */
-    SG_STEP_INACTIVE,     /* outside the active window, or SG_METHOD_NONE */
-    SG_STEP_NO_REFERENCE, /* c is 0: nothing to scale to; take the step unscaled */
-    SG_STEP_NOT_FINITE    /* a gradient or the signal is not finite: do not take the step */
-} sg_outcome;
+#define SG_OUTCOME_LIST(X)                                                                         \
+    /* factors (or signs) are in force */                                                          \
+    X(SG_STEP_SCALED, "scaled")                                                                    \
+    /* outside the active window, or SG_METHOD_NONE */                                             \
+    X(SG_STEP_INACTIVE, "inactive")                                                                \
+    /* c is 0: nothing to scale to; take the step unscaled */                                      \
+    X(SG_STEP_NO_REFERENCE, "no reference")                                                        \
+    /* a gradient or the signal is not finite: do not take the step */                             \
+    X(SG_STEP_NOT_FINITE, "not finite")
 
-/* "scaled", "inactive", "no reference", "not finite"; "unknown" for other values. */
+typedef enum sg_outcome { SG_OUTCOME_LIST(SG_LIST_ENUM) } sg_outcome;
+#define SG_OUTCOME_COUNT (0 SG_OUTCOME_LIST(SG_LIST_COUNT))
 const char *sg_outcome_name(sg_outcome outcome);
 
 typedef struct sg_block_report {
@@ -199,7 +228,7 @@ const sg_scale_report *sg_scaler_report(const sg_scaler *scaler);
 const sg_scale_config *sg_scaler_config(const sg_scaler *scaler);
 
 /* Sets the counters of the report, when a run is resumed: indexed by sg_outcome. */
-void sg_scaler_set_counters(sg_scaler *scaler, const uint64_t counters[4]);
+void sg_scaler_set_counters(sg_scaler *scaler, const uint64_t counters[SG_OUTCOME_COUNT]);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

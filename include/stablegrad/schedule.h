@@ -11,17 +11,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stablegrad/list.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-typedef enum sg_schedule_kind {
-    SG_SCHEDULE_CONSTANT,
-    SG_SCHEDULE_COSINE,
-    SG_SCHEDULE_WARMUP,
-    SG_SCHEDULE_INTERVAL
-} sg_schedule_kind;
+/* X for what a rate can do after its warm-up, OTHER for the rest. */
+#define SG_SCHEDULE_LIST(X, OTHER)                                                                 \
+    X(SG_SCHEDULE_CONSTANT, "constant")                                                            \
+    X(SG_SCHEDULE_COSINE, "cosine")                                                                \
+    OTHER(SG_SCHEDULE_WARMUP, "warmup")                                                            \
+    OTHER(SG_SCHEDULE_INTERVAL, "interval")
+
+typedef enum sg_schedule_kind { SG_SCHEDULE_LIST(SG_LIST_ENUM, SG_LIST_ENUM) } sg_schedule_kind;
+#define SG_SCHEDULE_COUNT (0 SG_SCHEDULE_LIST(SG_LIST_COUNT, SG_LIST_COUNT))
+
+/* The name in the list; "unknown" for other values. */
+const char *sg_schedule_name(sg_schedule_kind kind);
 
 /* Make terms with the functions below rather than by hand. */
 typedef struct sg_schedule_term {

@@ -8,6 +8,7 @@
 
 #include "stablegrad/cpu.h"
 #include "stablegrad/diagnostic.h"
+#include "stablegrad/list.h"
 #include "stablegrad/memory.h"
 #include "stablegrad/optim.h"
 #include "stablegrad/params.h"

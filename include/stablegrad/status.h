@@ -7,6 +7,8 @@
 #ifndef STABLEGRAD_STATUS_H
 #define STABLEGRAD_STATUS_H
 
+#include "stablegrad/list.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -30,11 +32,8 @@ extern "C" {
     X(SG_ERROR_IO, "a file could not be read or written")                                          \
     X(SG_ERROR_FORMAT, "the content of a file is not what its format promises")
 
-typedef enum sg_status {
-#define SG_STATUS_ENUM(code, text) code,
-    SG_STATUS_LIST(SG_STATUS_ENUM)
-#undef SG_STATUS_ENUM
-} sg_status;
+typedef enum sg_status { SG_STATUS_LIST(SG_LIST_ENUM) } sg_status;
+#define SG_STATUS_COUNT (0 SG_STATUS_LIST(SG_LIST_COUNT))
 
 /* A short English text for a code; "unknown status" for a value outside the list. Never NULL. */
 const char *sg_status_text(sg_status status);

@@ -8,6 +8,7 @@ import ctypes
 import ctypes.util
 import functools
 import os
+from collections.abc import Sequence
 from ctypes import POINTER, Structure
 from ctypes import c_bool, c_char_p, c_double, c_int, c_size_t, c_uint64, c_void_p
 from pathlib import Path
@@ -17,17 +18,47 @@ from ._version import __version__
 
 FOREVER = 2**64 - 1
 
-# Names of the C enumerations, in the order of their values.
+
+class Names(Sequence):
+    """The names of a C enumeration in the order of its values, asked of the library when they are
+    first looked at."""
+
+    def __init__(self, function):
+        self._function = function
+
+    @functools.cached_property
+    def _names(self):
+        return _names_of(getattr(library(), self._function))
+
+    def __getitem__(self, index):
+        return self._names[index]
+
+    def __len__(self):
+        return len(self._names)
+
+
+def _names_of(function):
+    names = []
+    while function(len(names)) != b"unknown":
+        names.append(function(len(names)).decode())
+    return tuple(names)
+
+
+SHARDINGS = Names("sg_sharding_name")
+ROLES = Names("sg_role_name")
+OPTIMIZERS = Names("sg_optim_name")
+ISAS = Names("sg_isa_name")
+
+# What the rules written in Python (_rules.py) do themselves, without the library; a library that
+# has other names is refused.
 METHODS = ("stablegrad", "sign", "none")
 REFERENCES = ("output", "residual", "norm", "inner", "constant")
 BLOCKS = ("layer", "tensor", "weight", "all")
 HANDOVERS = ("convert", "keep", "restart")
-SHARDINGS = ("replicated", "sharded")
-ROLES = ("weight", "bias")
 TYPES = ("float32", "float64")
 OUTCOMES = ("scaled", "inactive", "no reference", "not finite")
-OPTIMIZERS = ("adamw", "adam", "sgd")
-ISAS = ("auto", "generic", "avx2", "avx512")
+_KNOWN = {"sg_method_name": METHODS, "sg_reference_name": REFERENCES, "sg_blocks_name": BLOCKS,
+          "sg_handover_name": HANDOVERS, "sg_type_name": TYPES, "sg_outcome_name": OUTCOMES}
 
 ReduceFunction = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(c_double), c_size_t)
 
@@ -84,6 +115,16 @@ _handle, _out = c_void_p, POINTER(c_void_p)
 _FUNCTIONS = {
     "sg_version": (c_char_p, []),
     "sg_status_text": (c_char_p, [c_int]),
+    "sg_method_name": (c_char_p, [c_int]),
+    "sg_reference_name": (c_char_p, [c_int]),
+    "sg_blocks_name": (c_char_p, [c_int]),
+    "sg_handover_name": (c_char_p, [c_int]),
+    "sg_sharding_name": (c_char_p, [c_int]),
+    "sg_role_name": (c_char_p, [c_int]),
+    "sg_type_name": (c_char_p, [c_int]),
+    "sg_outcome_name": (c_char_p, [c_int]),
+    "sg_optim_name": (c_char_p, [c_int]),
+    "sg_isa_name": (c_char_p, [c_int]),
     "sg_params_create": (c_int, [_out, c_void_p]),
     "sg_params_destroy": (None, [_handle]),
     "sg_params_add": (c_int, [_handle, POINTER(Span)]),
@@ -179,4 +220,9 @@ def library():
     if version.split(".")[:2] != __version__.split(".")[:2]:
         raise StableGradError(
             f"the library {lib._name} is version {version}, this package needs {__version__}")
+    for name, known in _KNOWN.items():
+        theirs = _names_of(getattr(lib, name))
+        if theirs != known:
+            raise StableGradError(f"the library {lib._name} has {', '.join(theirs)} ({name}), this "
+                                  f"package {', '.join(known)}")
     return lib

@@ -1,19 +1,12 @@
 /* Which instruction set to use: what the processor has, of what the build contains. */
 #include "stablegrad/cpu.h"
 
+#include "base/list.h"
+
 const char *sg_isa_name(sg_isa isa)
 {
-    switch (isa) {
-    case SG_ISA_AUTO:
-        return "auto";
-    case SG_ISA_GENERIC:
-        return "generic";
-    case SG_ISA_AVX2:
-        return "avx2";
-    case SG_ISA_AVX512:
-        return "avx512";
-    }
-    return "unknown";
+    static const char *const names[] = {SG_ISA_LIST(SGI_LIST_NAME)};
+    return sgi_list_name(names, SG_ISA_COUNT, (int)isa);
 }
 
 static int runs(sg_isa isa)

@@ -4,7 +4,20 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "base/memory.h"
+
+const char *sg_type_name(sg_type type)
+{
+    static const char *const names[] = {SG_TYPE_LIST(SGI_LIST_NAME)};
+    return sgi_list_name(names, SG_TYPE_COUNT, (int)type);
+}
+
+const char *sg_role_name(sg_role role)
+{
+    static const char *const names[] = {SG_ROLE_LIST(SGI_LIST_NAME)};
+    return sgi_list_name(names, SG_ROLE_COUNT, (int)role);
+}
 
 sg_status sg_params_create(sg_params **out, const sg_allocator *given)
 {

@@ -163,9 +163,11 @@ static int find_word(const char *words, const char *text, sgi_nearest *nearest)
             char word[48];
             size_t n = strcspn(at, "= ");
             snprintf(word, sizeof word, "%.*s", (int)n, at);
-            if (strcmp(word, text) == 0)
-                found = index;
-            sgi_nearest_offer(nearest, word);
+            if (strcmp(word, "#") != 0) {
+                if (strcmp(word, text) == 0)
+                    found = index;
+                sgi_nearest_offer(nearest, word);
+            }
             at += n + (at[n] == '=');
         }
         at += *at == ' ';
@@ -179,8 +181,9 @@ static void list_words(const char *words, char *text, size_t capacity)
     size_t used = 0;
     for (const char *at = words; *at && used < capacity;) {
         size_t n = strcspn(at, " "), word = strcspn(at, "= ");
-        used += (size_t)snprintf(text + used, capacity - used, "%s%.*s", used ? ", " : "",
-                                 (int)word, at);
+        if (*at != '#')
+            used += (size_t)snprintf(text + used, capacity - used, "%s%.*s", used ? ", " : "",
+                                     (int)word, at);
         at += n + (at[n] == ' ');
     }
 }

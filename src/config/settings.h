@@ -80,7 +80,7 @@ typedef struct sgi_training_settings {
     double clip; /* 0: off */
     int64_t warmup;
     double warmup_start;
-    int then; /* 0: constant, 1: cosine */
+    int then; /* sg_schedule_kind: constant or cosine */
     double floor;
     sgi_pieces pieces;
     int method; /* sg_method */
@@ -126,16 +126,16 @@ typedef enum sgi_option_type {
     SG_OPTION_SECTION, /* read by its own code: coordinates, equations ... */
     SG_OPTION_TEXT,
     SG_OPTION_BOOL,
-    SG_OPTION_INTEGER,     /* int64_t */
-    SG_OPTION_REAL,        /* double; may be an expression of constants, as 5/3 */
-    SG_OPTION_CHOICE,      /* int: index into `words`; "a=b" makes b another word for a */
-    SG_OPTION_GAIN,        /* double, or auto for 0 */
-    SG_OPTION_SHARE,       /* double, or auto for -1 */
-    SG_OPTION_STEP,        /* int64_t, or half, or forever */
-    SG_OPTION_SCALE,       /* sgi_reference_choice */
-    SG_OPTION_PAIR,        /* double[2] */
-    SG_OPTION_TRIPLE,      /* double[3] */
-    SG_OPTION_WIDTHS,      /* sgi_widths: 6 x 64, or a list */
+    SG_OPTION_INTEGER, /* int64_t */
+    SG_OPTION_REAL,    /* double; may be an expression of constants, as 5/3 */
+    SG_OPTION_CHOICE,  /* int: index into `words`; "a=b" makes b another word for a, "#" has none */
+    SG_OPTION_GAIN,    /* double, or auto for 0 */
+    SG_OPTION_SHARE,   /* double, or auto for -1 */
+    SG_OPTION_STEP,    /* int64_t, or half, or forever */
+    SG_OPTION_SCALE,   /* sgi_reference_choice */
+    SG_OPTION_PAIR,    /* double[2] */
+    SG_OPTION_TRIPLE,  /* double[3] */
+    SG_OPTION_WIDTHS,  /* sgi_widths: 6 x 64, or a list */
     SG_OPTION_FREQUENCIES, /* sgi_frequencies: n for 1..n, or a list */
     SG_OPTION_COORDINATES, /* unsigned: all, none, a name or a list of names */
     SG_OPTION_HARMONICS,   /* int[8]: {x: 4} */

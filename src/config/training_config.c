@@ -38,7 +38,7 @@ sg_optim_config sgi_training_optim(const sgi_training_settings *training, uint64
     uint64_t warmup = (uint64_t)training->warmup;
     if (warmup > 0)
         terms[count++] = sg_schedule_warmup(warmup, training->warmup_start);
-    if (training->then == 1 && warmup < steps)
+    if (training->then == SG_SCHEDULE_COSINE && warmup < steps)
         terms[count++] = sg_schedule_cosine(warmup, steps, training->floor);
     memcpy(terms + count, training->pieces.values, (size_t)training->pieces.count * sizeof *terms);
     config.schedule = terms;

@@ -61,7 +61,7 @@ static bool sensible(const sg_net_config *c)
 {
     return c->batch > 0 && c->batch <= MAX_EXTENT && c->channels > 0 && c->channels <= MAX_EXTENT &&
            c->height > 0 && c->height <= MAX_EXTENT && c->width > 0 && c->width <= MAX_EXTENT &&
-           c->threads >= 0 && c->threads <= 4096 && c->precision <= SG_PRECISION_BF16_EMULATED;
+           c->threads >= 0 && c->threads <= 4096 && c->precision < SG_PRECISION_COUNT;
 }
 
 const sgi_rows *sgi_rows_for(sg_isa isa)
@@ -322,7 +322,7 @@ sg_net_node sg_net_norm(sg_net *graph, sg_net_node x, const char *name,
     sg_norm_options o = *options;
     if (o.kind == SG_NORM_LAYER)
         o.groups = 1;
-    if (o.kind >= SG_NORMS || !(o.eps >= 0) || s.layout == SG_LAYOUT_PLAIN ||
+    if (o.kind >= SG_NORM_COUNT || !(o.eps >= 0) || s.layout == SG_LAYOUT_PLAIN ||
         (o.kind == SG_NORM_BATCH && !(o.momentum >= 0 && o.momentum <= 1)) ||
         (o.kind != SG_NORM_BATCH && (o.groups <= 0 || s.c % o.groups)))
         return refuse(graph, name, "these options do not fit the input's shape");
@@ -345,7 +345,7 @@ sg_net_node sg_net_act(sg_net *graph, sg_net_node x, const char *name, sg_act ac
 {
     if (!usable(graph, x) || act == SG_ACT_NONE)
         return usable(graph, x) ? x : SG_NO_NODE;
-    if (act >= SG_ACTS || graph->nodes[x].shape.layout == SG_LAYOUT_PLAIN)
+    if (act >= SG_ACT_COUNT || graph->nodes[x].shape.layout == SG_LAYOUT_PLAIN)
         return refuse(graph, name, "no such activation, or one of the bare images");
     sgi_node_entry e = {
         .kind = SG_NODE_ACT, .in = {x, SG_NO_NODE}, .shape = graph->nodes[x].shape, .act = act};

@@ -144,7 +144,7 @@ sg_status sg_net_init(sg_net *graph, const sg_init_config *config)
 {
     if (!graph->compiled)
         return SG_ERROR_ORDER;
-    if (!config || config->kind > SG_INIT_FAN_OUT || !(config->gain >= 0) || isinf(config->gain))
+    if (!config || config->kind >= SG_INIT_COUNT || !(config->gain >= 0) || isinf(config->gain))
         return sgi_net_fail(graph, SG_ERROR_ARGUMENT, "no such start, or a gain below 0");
     for (sg_net_node node = 0; node < graph->node_count; node++)
         if (graph->nodes[node].weight != SG_NONE)

@@ -262,7 +262,7 @@ sgi_start sgi_model_start(int model)
 
 static bool sensible(const sg_model_options *o)
 {
-    return o->classes > 0 && o->norm < SG_NORMS && o->act < SG_ACTS && o->dropout < 1 &&
+    return o->classes > 0 && o->norm < SG_NORM_COUNT && o->act < SG_ACT_COUNT && o->dropout < 1 &&
            o->drop_path < 1 && (!o->hidden || (o->hidden_count >= 0 && o->hidden_count < 10000));
 }
 

@@ -1,12 +1,25 @@
 /* Initialisation: weights drawn layer by layer from counter-based streams. */
 #include <math.h>
 
+#include "base/list.h"
 #include "base/random.h"
 #include "jet/network.h"
 #include "kernel/kernels.h"
 
 /* Layer l draws from stream INIT_STREAM + l, element i is number i of it. */
 static const uint64_t INIT_STREAM = (uint64_t)0x6a6574 << 32;
+
+const char *sg_fan_name(sg_fan fan)
+{
+    static const char *const names[] = {SG_FAN_LIST(SGI_LIST_NAME)};
+    return sgi_list_name(names, SG_FAN_COUNT, (int)fan);
+}
+
+const char *sg_distribution_name(sg_distribution distribution)
+{
+    static const char *const names[] = {SG_DISTRIBUTION_LIST(SGI_LIST_NAME)};
+    return sgi_list_name(names, SG_DISTRIBUTION_COUNT, (int)distribution);
+}
 
 sg_jet_init sg_jet_init_defaults(void)
 {
@@ -77,9 +90,9 @@ static void put(const sg_jet_network *network, size_t index, double value)
 
 sg_status sg_jet_network_initialize(sg_jet_network *network, const sg_jet_init *init)
 {
-    if (!network || !init || (int)init->fan < SG_FAN_IN || init->fan > SG_FAN_AVERAGE ||
-        (int)init->distribution < SG_DISTRIBUTION_NORMAL ||
-        init->distribution > SG_DISTRIBUTION_SIREN || !(init->gain >= 0) || !isfinite(init->gain))
+    if (!network || !init || (unsigned)init->fan >= SG_FAN_COUNT ||
+        (unsigned)init->distribution >= SG_DISTRIBUTION_COUNT || !(init->gain >= 0) ||
+        !isfinite(init->gain))
         return SG_ERROR_ARGUMENT;
     if (init->distribution == SG_DISTRIBUTION_SIREN && !(network->frequency > 0))
         return SG_ERROR_ARGUMENT;

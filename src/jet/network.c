@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "base/memory.h"
 #include "base/params.h"
 #include "base/random.h"
@@ -13,19 +14,13 @@ static const double TWO_PI = 6.283185307179586476925286766559;
 
 const char *sg_activation_name(sg_activation activation)
 {
-    switch (activation) {
-#define SG_ACTIVATION_NAME(code, name)                                                             \
-    case code:                                                                                     \
-        return name;
-        SG_ACTIVATION_LIST(SG_ACTIVATION_NAME)
-#undef SG_ACTIVATION_NAME
-    }
-    return "unknown";
+    static const char *const names[] = {SG_ACTIVATION_LIST(SGI_LIST_NAME)};
+    return sgi_list_name(names, SG_ACTIVATION_COUNT, (int)activation);
 }
 
 static bool known(sg_activation activation)
 {
-    return strcmp(sg_activation_name(activation), "unknown") != 0;
+    return (unsigned)activation < SG_ACTIVATION_COUNT;
 }
 
 static void wave_along(double *wave, int coordinates, int coordinate, double value)

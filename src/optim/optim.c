@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "base/memory.h"
 #include "optim/handover.h"
 #include "optim/state.h"
@@ -20,15 +21,8 @@ typedef struct step_pass {
 
 const char *sg_optim_name(sg_optim_kind kind)
 {
-    switch (kind) {
-    case SG_OPTIM_ADAMW:
-        return "adamw";
-    case SG_OPTIM_ADAM:
-        return "adam";
-    case SG_OPTIM_SGD:
-        return "sgd";
-    }
-    return "unknown";
+    static const char *const names[] = {SG_OPTIM_LIST(SGI_LIST_NAME)};
+    return sgi_list_name(names, SG_OPTIM_COUNT, (int)kind);
 }
 
 sg_optim_config sg_optim_defaults(sg_optim_kind kind)
@@ -56,8 +50,8 @@ static bool fraction(double value)
 
 static bool config_valid(const sg_optim_config *c)
 {
-    if ((int)c->kind < 0 || c->kind > SG_OPTIM_SGD || !not_negative(c->rate) ||
-        !not_negative(c->decay) || !not_negative(c->clip_norm))
+    if ((unsigned)c->kind >= SG_OPTIM_COUNT || !not_negative(c->rate) || !not_negative(c->decay) ||
+        !not_negative(c->clip_norm))
         return false;
     if (c->schedule_count > 0 && !c->schedule)
         return false;

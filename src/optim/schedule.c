@@ -3,7 +3,15 @@
 
 #include <math.h>
 
+#include "base/list.h"
+
 static const double pi = 3.14159265358979323846;
+
+const char *sg_schedule_name(sg_schedule_kind kind)
+{
+    static const char *const names[] = {SG_SCHEDULE_LIST(SGI_LIST_NAME, SGI_LIST_NAME)};
+    return sgi_list_name(names, SG_SCHEDULE_COUNT, (int)kind);
+}
 
 sg_schedule_term sg_schedule_constant(double factor)
 {
@@ -29,8 +37,8 @@ bool sg_schedule_valid(const sg_schedule_term *terms, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const sg_schedule_term *t = &terms[i];
-        if ((int)t->kind < 0 || t->kind > SG_SCHEDULE_INTERVAL || t->from >= t->until ||
-            !isfinite(t->value) || t->value < 0)
+        if ((unsigned)t->kind >= SG_SCHEDULE_COUNT || t->from >= t->until || !isfinite(t->value) ||
+            t->value < 0)
             return false;
     }
     return true;

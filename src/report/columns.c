@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "stablegrad/scale.h"
 
 enum { NAME_MAX_LENGTH = 240, COLUMNS_MOST = 4096, SLOTS = 4 * COLUMNS_MOST, DEPTH_MOST = 8 };
 
@@ -134,10 +135,9 @@ static sg_status set_value(flattener *f, double value)
 
 static double outcome_code(const char *text)
 {
-    static const char *const known[] = {"inactive", "scaled", "no reference", "not finite"};
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (strcmp(text, known[i]) == 0)
-            return (double)i;
+    for (int i = 0; i < SG_OUTCOME_COUNT; i++)
+        if (strcmp(text, sg_outcome_name((sg_outcome)i)) == 0)
+            return i;
     return NAN;
 }
 

@@ -23,8 +23,7 @@ typedef struct sgi_columns {
     size_t rows, row_capacity;
 } sgi_columns;
 
-/* Values of the column "outcome". */
-enum { SG_OUTCOME_INACTIVE, SG_OUTCOME_SCALED, SG_OUTCOME_NO_REFERENCE, SG_OUTCOME_NOT_FINITE };
+/* The column "outcome" holds numbers of sg_outcome. */
 
 void sgi_columns_begin(sgi_columns *columns, const sg_allocator *allocator);
 void sgi_columns_release(sgi_columns *columns);

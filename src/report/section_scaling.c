@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/layers.h"
+#include "stablegrad/scale.h"
 
 enum {
     PANELS_MOST = 12,
@@ -260,7 +261,7 @@ static double median_while_scaled(sgi_page *page, const sgi_run *run, const char
     double *kept = sgi_page_memory(page, run->training.rows, sizeof *kept);
     size_t count = 0;
     for (size_t r = 0; kept && r < run->training.rows; r++)
-        if (outcome[r] == SG_OUTCOME_SCALED && isfinite(values[r]))
+        if (outcome[r] == SG_STEP_SCALED && isfinite(values[r]))
             kept[count++] = values[r];
     if (count == 0)
         return NAN;
@@ -342,7 +343,7 @@ static void note_small_reference(sgi_page *page, const sgi_run *run)
     const double *outcome = sgi_columns_find(&run->training, "outcome");
     double eps = sgi_run_number(run, NULL, "adam_eps");
     for (size_t r = 0; c && outcome && r < run->training.rows; r++)
-        if (outcome[r] == SG_OUTCOME_SCALED && c[r] < eps) {
+        if (outcome[r] == SG_STEP_SCALED && c[r] < eps) {
             sgi_text_add(page->out, "<p class=\"soft\">From step ");
             sgi_text_count(page->out, run->training.items[0].values[r]);
             sgi_text_add(page->out,

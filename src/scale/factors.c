@@ -14,21 +14,44 @@ static bool takes_part(const sgi_block *block)
     return block->touched && sg_moments_std(&block->moments) > 0;
 }
 
+bool sgi_reference_is_observed(sg_reference reference)
+{
+    switch (reference) {
+    case SG_REFERENCE_OUTPUT:
+    case SG_REFERENCE_RESIDUAL:
+        return true;
+    case SG_REFERENCE_NORM:
+    case SG_REFERENCE_INNER:
+    case SG_REFERENCE_CONSTANT:
+        break;
+    }
+    return false;
+}
+
 double sgi_reference_from_blocks(sg_reference reference, const sgi_block *blocks, size_t count,
                                  double eps)
 {
-    double kept = 0, scaled = 0;
+    double kept = 0, once = 0, twice = 0; /* |g|^2; divided by sigma; and by its square */
     for (size_t b = 0; b < count; b++) {
         if (!takes_part(&blocks[b]))
             continue;
         double norm2 = sgi_block_norm2(&blocks[b]);
         double sigma = sg_moments_std(&blocks[b].moments) + eps;
         kept += norm2;
-        scaled += reference == SG_REFERENCE_NORM ? norm2 / sigma / sigma : norm2 / sigma;
+        once += norm2 / sigma;
+        twice += norm2 / sigma / sigma;
     }
-    if (!(kept > 0) || !(scaled > 0))
-        return 0;
-    return reference == SG_REFERENCE_NORM ? sqrt(kept / scaled) : kept / scaled;
+    switch (reference) {
+    case SG_REFERENCE_NORM:
+        return kept > 0 && twice > 0 ? sqrt(kept / twice) : 0;
+    case SG_REFERENCE_INNER:
+        return kept > 0 && once > 0 ? kept / once : 0;
+    case SG_REFERENCE_OUTPUT:
+    case SG_REFERENCE_RESIDUAL:
+    case SG_REFERENCE_CONSTANT:
+        break;
+    }
+    return 0;
 }
 
 double sgi_block_factor(const sgi_block *block, double c, double eps)

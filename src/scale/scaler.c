@@ -54,18 +54,18 @@ sg_scale_config sg_scale_defaults(void)
     };
 }
 
-static bool in_list(int value, int last)
+static bool in_list(int value, int count)
 {
-    return value >= 0 && value <= last;
+    return value >= 0 && value < count;
 }
 
 static bool config_valid(const sg_scale_config *config)
 {
-    return in_list((int)config->method, SG_METHOD_NONE) &&
-           in_list((int)config->reference, SG_REFERENCE_CONSTANT) &&
-           in_list((int)config->blocks, SG_BLOCKS_ALL) &&
-           in_list((int)config->sharding, SG_GRADIENTS_SHARDED) &&
-           in_list((int)config->handover, SG_HANDOVER_RESTART) &&
+    return in_list((int)config->method, SG_METHOD_COUNT) &&
+           in_list((int)config->reference, SG_REFERENCE_COUNT) &&
+           in_list((int)config->blocks, SG_BLOCKS_COUNT) &&
+           in_list((int)config->sharding, SG_SHARDING_COUNT) &&
+           in_list((int)config->handover, SG_HANDOVER_COUNT) &&
            (config->reference != SG_REFERENCE_CONSTANT ||
             (isfinite(config->constant) && config->constant > 0)) &&
            isfinite(config->eps) && config->eps >= 0 && config->from <= config->until;
@@ -180,7 +180,7 @@ void sg_scaler_destroy(sg_scaler *scaler)
 sg_status sg_scaler_observe(sg_scaler *scaler, const void *values, sg_type type, size_t count,
                             double factor)
 {
-    if (!scaler || (!values && count) || !in_list((int)type, SG_FLOAT64) || !isfinite(factor))
+    if (!scaler || (!values && count) || !in_list((int)type, SG_TYPE_COUNT) || !isfinite(factor))
         return SG_ERROR_ARGUMENT;
     sg_moments_add(&scaler->signal, values, type, count, factor);
     return SG_OK;
@@ -290,7 +290,7 @@ static bool needs_signal(const sg_scaler *scaler)
 {
     const sg_scale_config *config = &scaler->config;
     return config->method == SG_METHOD_STABLEGRAD && !scaler->scale_given &&
-           (config->reference == SG_REFERENCE_OUTPUT || config->reference == SG_REFERENCE_RESIDUAL);
+           sgi_reference_is_observed(config->reference);
 }
 
 static double reference_scale(const sg_scaler *scaler)
@@ -298,7 +298,7 @@ static double reference_scale(const sg_scaler *scaler)
     const sg_scale_config *config = &scaler->config;
     if (config->reference == SG_REFERENCE_CONSTANT)
         return config->constant;
-    if (config->reference == SG_REFERENCE_NORM || config->reference == SG_REFERENCE_INNER)
+    if (!sgi_reference_is_observed(config->reference))
         return sgi_reference_from_blocks(config->reference, scaler->blocks, scaler->block_count,
                                          config->eps);
     return scaler->scale_given ? scaler->given_scale : sg_moments_std(&scaler->signal);
@@ -431,7 +431,7 @@ const sg_scale_config *sg_scaler_config(const sg_scaler *scaler)
     return &scaler->config;
 }
 
-void sg_scaler_set_counters(sg_scaler *scaler, const uint64_t counters[4])
+void sg_scaler_set_counters(sg_scaler *scaler, const uint64_t counters[SG_OUTCOME_COUNT])
 {
     scaler->report.steps_scaled = counters[SG_STEP_SCALED];
     scaler->report.steps_inactive = counters[SG_STEP_INACTIVE];

@@ -9,7 +9,12 @@
 #include "stablegrad/graph.h"
 #include "stablegrad/images.h"
 
-typedef enum sgi_data_kind { SG_DATA_CIFAR10, SG_DATA_CIFAR100, SG_DATA_FOLDER } sgi_data_kind;
+#define SGI_DATA_KIND_LIST(X)                                                                      \
+    X(SG_DATA_CIFAR10, "cifar10")                                                                  \
+    X(SG_DATA_CIFAR100, "cifar100")                                                                \
+    X(SG_DATA_FOLDER, "folder")
+
+typedef enum sgi_data_kind { SGI_DATA_KIND_LIST(SG_LIST_ENUM) } sgi_data_kind;
 
 typedef struct sgi_data_settings {
     int kind;               /* sgi_data_kind */
@@ -25,11 +30,12 @@ typedef struct sgi_data_settings {
 } sgi_data_settings;
 
 /* Whether weights are calibrated after drawing them. */
-typedef enum sgi_calibration {
-    SG_CALIBRATE_AUTO, /* when there is no norm */
-    SG_CALIBRATE_YES,
-    SG_CALIBRATE_NO
-} sgi_calibration;
+#define SGI_CALIBRATION_LIST(X)                                                                    \
+    X(SG_CALIBRATE_AUTO, "auto") /* when there is no norm */                                       \
+    X(SG_CALIBRATE_YES, "yes", "yes=true=on")                                                      \
+    X(SG_CALIBRATE_NO, "no", "no=false=off")
+
+typedef enum sgi_calibration { SGI_CALIBRATION_LIST(SG_LIST_ENUM) } sgi_calibration;
 
 typedef struct sgi_model_settings {
     int model; /* index of sg_model_name */

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/diagnostic.h"
+#include "base/list.h"
 #include "base/memory.h"
 #include "graph/state.h"
 #include "train/image_events.h"
@@ -287,11 +288,8 @@ static sg_status finish(sgi_subject *subject, const char *folder, sg_diagnostic 
 
 /* ---- run.json ----------------------------------------------------------------------------- */
 
-static const char *const norm_names[SG_NORMS] = {"none", "batch", "group", "layer"};
-
 void sgi_describe_model(const sgi_model_settings *network, char *text, size_t size)
 {
-    static const char *const acts[SG_ACTS] = {"linear", "relu", "silu", "tanh", "sigmoid"};
     const char *model = sg_model_name(network->model);
     size_t used = (size_t)snprintf(text, size, "%s", model);
     if (strcmp(model, "mlp") == 0 && used < size) {
@@ -300,26 +298,29 @@ void sgi_describe_model(const sgi_model_settings *network, char *text, size_t si
             used += (size_t)snprintf(text + used, size - used, i ? "-%d" : "%d",
                                      network->hidden.values[i]);
         if (used < size)
-            used += (size_t)snprintf(text + used, size - used, " %s", acts[network->activation]);
+            used += (size_t)snprintf(text + used, size - used, " %s",
+                                     network->activation == SG_ACT_NONE
+                                         ? "linear"
+                                         : sg_act_name((sg_act)network->activation));
     }
     if (used >= size)
         return;
     if (network->norm == SG_NORM_NONE)
         snprintf(text + used, size - used, " without norm");
     else
-        snprintf(text + used, size - used, " with %s norm", norm_names[network->norm]);
+        snprintf(text + used, size - used, " with %s norm", sg_norm_name((sg_norm)network->norm));
 }
 
 static void describe_start(const image_subject *s, char *text, size_t size)
 {
-    static const char *const starts[] = {"default", "fan in", "fan out"};
+    static const char *const starts[] = {SG_INIT_LIST(SGI_LIST_TITLE)};
     snprintf(text, size, "%s%s", starts[s->task->settings.network.init],
              sgi_task_calibrates(s->task) ? ", calibrated" : "");
 }
 
 static json_t *data_object(const image_subject *s)
 {
-    static const char *const kinds[] = {"cifar10", "cifar100", "folder"};
+    static const char *const kinds[] = {SGI_DATA_KIND_LIST(SGI_LIST_NAME)};
     sgi_image_data data = sgi_image_trainer_data(s->trainer);
     const sgi_data_settings *settings = &s->task->settings.data;
     json_t *object = json_object();
@@ -355,8 +356,9 @@ static void describe(const sgi_subject *subject, json_t *record)
     sgi_describe_model(&settings->network, text, sizeof text);
     sgi_json_text(record, "network", text);
     sgi_json_text(record, "model", sg_model_name(settings->network.model));
-    sgi_json_text(record, "norm", norm_names[settings->network.norm]);
-    sgi_json_text(record, "precision", settings->network.precision ? "bf16" : "float");
+    sgi_json_text(record, "norm", sg_norm_name((sg_norm)settings->network.norm));
+    sgi_json_text(record, "precision",
+                  sg_precision_name((sg_precision)settings->network.precision));
     describe_start(s, text, sizeof text);
     sgi_json_text(record, "start", text);
     json_t *terms = json_array();

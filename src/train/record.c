@@ -28,13 +28,10 @@ static void read_machine(char text[TEXT_SIZE])
 
 static json_t *scale_object(const sg_scale_config *scale)
 {
-    static const char *const methods[] = {"stablegrad", "sign", "none"};
-    static const char *const references[] = {"output", "residual", "norm", "inner", "constant"};
-    static const char *const blocks[] = {"layer", "tensor", "weight", "all"};
     json_t *object = json_object();
-    json_object_set_new(object, "method", json_string(methods[scale->method]));
-    json_object_set_new(object, "reference", json_string(references[scale->reference]));
-    json_object_set_new(object, "blocks", json_string(blocks[scale->blocks]));
+    json_object_set_new(object, "method", json_string(sg_method_name(scale->method)));
+    json_object_set_new(object, "reference", json_string(sg_reference_name(scale->reference)));
+    json_object_set_new(object, "blocks", json_string(sg_blocks_name(scale->blocks)));
     json_object_set_new(object, "from", json_integer((json_int_t)scale->from));
     json_object_set_new(object, "until",
                         scale->until == SG_FOREVER ? json_null()

@@ -292,6 +292,24 @@ class PackageTest(Case):
         result = self.python(code, STABLEGRAD_LIBRARY="libc.so.6")
         self.assertIn("has no function sg_version", result.stderr)
 
+    def test_names_are_the_library_s(self):
+        from stablegrad import _library as c
+        self.assertEqual(tuple(c.OPTIMIZERS)[:3], ("adamw", "adam", "sgd"))
+        self.assertEqual(tuple(c.ISAS)[:2], ("auto", "generic"))
+        self.assertEqual(c.ROLES.index("bias"), 1)
+        self.assertEqual(tuple(c.SHARDINGS), ("replicated", "sharded"))
+
+    def test_library_with_other_names_is_refused(self):
+        code = ("from stablegrad import _library as c\n"
+                "c._KNOWN['sg_reference_name'] = ('output', 'constant')\n"
+                "c.library()")
+        result = self.python(code)
+        self.assertIn("output, residual, norm, inner, constant (sg_reference_name)", result.stderr)
+
+    def test_importable_without_the_library(self):
+        code = "import stablegrad; stablegrad.Scaler"
+        self.assertEqual(self.python(code, STABLEGRAD_LIBRARY="/nowhere").returncode, 0)
+
     def test_unknown_attribute(self):
         with self.assertRaises(AttributeError):
             stablegrad.stable_grad

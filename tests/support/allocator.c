@@ -47,15 +47,14 @@ const char *said(const sg_diagnostic *diagnostic)
     return text;
 }
 
-size_t runnable_isas(sg_isa list[3])
+size_t runnable_isas(sg_isa list[SG_ISA_COUNT])
 {
-    static const sg_isa all[] = {SG_ISA_GENERIC, SG_ISA_AVX2, SG_ISA_AVX512};
     size_t count = 0;
-    for (size_t i = 0; i < 3; i++) {
-        if (sg_isa_resolve(all[i]) == all[i])
-            list[count++] = all[i];
+    for (int i = SG_ISA_AUTO + 1; i < SG_ISA_COUNT; i++) {
+        if (sg_isa_resolve((sg_isa)i) == (sg_isa)i)
+            list[count++] = (sg_isa)i;
         else
-            print_message("not on this machine: %s\n", sg_isa_name(all[i]));
+            print_message("not on this machine: %s\n", sg_isa_name((sg_isa)i));
     }
     return count;
 }

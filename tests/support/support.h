@@ -37,6 +37,6 @@ sg_allocator failing(failing_allocator *state);
 
 /* The instruction sets that this machine can run; the others are reported by name. Returns how
  * many there are. */
-size_t runnable_isas(sg_isa list[3]);
+size_t runnable_isas(sg_isa list[SG_ISA_COUNT]);
 
 #endif
