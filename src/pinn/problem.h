@@ -47,7 +47,7 @@ typedef struct sgi_point_set {
     const char *name; /* "domain", or the condition's */
     sgi_set_kind kind;
     int points_per_item; /* 2 for pairs */
-    int64_t items;       /* per training step */
+    int64_t items;       /* per training step; of single points, the ends of a line, one each */
     sgi_face *faces;     /* (face_count); none for the domain */
     int face_count;
     sgi_term *terms; /* (term_count) */
@@ -141,6 +141,7 @@ SG_CHECKED sg_status sgi_problem_read_names(sgi_problem *problem, sgi_reader *re
 SG_CHECKED sg_status sgi_problem_read_equations(sgi_problem *problem, sgi_reader *reader);
 SG_CHECKED sg_status sgi_problem_read_conditions(sgi_problem *problem, sgi_reader *reader);
 SG_CHECKED sg_status sgi_problem_read_solution(sgi_problem *problem, sgi_reader *reader);
+SG_CHECKED sg_status sgi_problem_check_fields(sgi_problem *problem, sgi_reader *reader);
 
 /* Compiles the set's roots: requests, programs, slots, in memory of `arena`. */
 SG_CHECKED sg_status sgi_point_set_compile(sgi_problem *problem, sgi_arena *arena,

@@ -357,6 +357,13 @@ static sg_status make_pairs(condition *c)
 
 /* ---- The whole ---------------------------------------------------------------------------- */
 
+/* On a line a face is a point, and one of them says as much as a thousand. */
+static void count_points(condition *c)
+{
+    bool line = c->problem->names.coordinate_count == 1;
+    c->set->items = line ? c->set->face_count : c->settings->points;
+}
+
 static sg_status read_condition(condition *c)
 {
     sgi_arena *arena = &c->problem->arena;
@@ -377,7 +384,6 @@ static sg_status read_condition(condition *c)
     sg_status status = read_options(c);
     if (status != SG_OK)
         return status;
-    c->set->items = c->settings->points;
     c->set->terms[0] = (sgi_term){c->name->text, c->settings->weight};
     if (c->settings->periodic)
         return make_pairs(c);
@@ -422,6 +428,7 @@ sg_status sgi_problem_read_conditions(sgi_problem *problem, sgi_reader *reader)
         sg_status status = read_condition(&c);
         if (status != SG_OK)
             return status;
+        count_points(&c);
     }
     return SG_OK;
 }

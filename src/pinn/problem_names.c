@@ -175,6 +175,49 @@ sg_status sgi_problem_read_names(sgi_problem *problem, sgi_reader *reader)
     return status == SG_OK ? read_bounds(problem, reader, coordinates) : status;
 }
 
+/* Whether the field is in an equation or a condition. */
+static bool is_used(const sgi_expressions *exprs, const uint8_t *reached, int field)
+{
+    for (sgi_expr i = 0; i < exprs->count; i++) {
+        const sgi_input *input = reached[i] ? sgi_expr_input(exprs, i) : NULL;
+        if (input && input->kind == SG_INPUT_FIELD && input->index == field)
+            return true;
+    }
+    return false;
+}
+
+/* Of equations and conditions together: which nodes they depend on. */
+static void reach_all(const sgi_problem *problem, uint8_t *reached, uint8_t *one)
+{
+    for (int k = 0; k < problem->set_count; k++) {
+        const sgi_point_set *set = &problem->sets[k];
+        sgi_expressions_reach(problem->exprs, set->roots, (size_t)set->component_count, one);
+        for (uint32_t i = 0; i < problem->exprs->count; i++)
+            reached[i] |= one[i];
+    }
+}
+
+sg_status sgi_problem_check_fields(sgi_problem *problem, sgi_reader *reader)
+{
+    const sgi_yaml *section = sgi_yaml_get(problem->root, "fields");
+    const sgi_yaml *item = section->kind == SG_YAML_SEQUENCE ? section->first : section;
+    size_t nodes = problem->exprs->count;
+    uint8_t *reached = sgi_arena_allocate(&problem->arena, 2 * nodes, 1);
+    if (!reached)
+        return SG_ERROR_MEMORY;
+    reach_all(problem, reached, reached + nodes);
+    for (int f = 0; f < problem->names.field_count; f++, item = item->next) {
+        if (is_used(problem->exprs, reached, f))
+            continue;
+        sgi_yaml_place(reader->diagnostic, item, 0, 0);
+        sgi_diagnostic_say(reader->diagnostic, "the field '%s' is in no equation and no condition",
+                           problem->names.fields[f]);
+        sgi_diagnostic_suggest(reader->diagnostic, "take it out of 'fields', or say what it obeys");
+        return SG_ERROR_FORMAT;
+    }
+    return SG_OK;
+}
+
 const char *sgi_problem_field_list(const sgi_problem *problem, char *text, size_t capacity)
 {
     const sgi_names *names = &problem->names;

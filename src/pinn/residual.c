@@ -208,7 +208,7 @@ static int64_t items_of(const sgi_problem *problem, const sgi_residual_options *
 {
     if (options->items)
         return options->items[k];
-    if (options->stream == SG_POINTS_TRAINING)
+    if (options->stream == SG_POINTS_TRAINING || (k > 0 && problem->names.coordinate_count == 1))
         return problem->sets[k].items;
     return k == 0 ? problem->settings.evaluation.points
                   : problem->settings.evaluation.condition_points;

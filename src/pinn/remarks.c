@@ -1,0 +1,240 @@
+/* Reasons to think that a problem is under-determined: see remarks.h.
+ *
+ * A survey counts, for each field, the highest derivative by each coordinate in the equations, and
+ * what is given on planes of each coordinate. The rules then compare: an equation of order m in a
+ * coordinate usually takes m conditions on its planes. A period ties its coordinate's faces. */
+#include "pinn/remarks.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_GIVEN = 16 };
+
+/* What is given of a field on planes of one coordinate: different planes or orders count. */
+typedef struct given {
+    double values[MOST_GIVEN];
+    int orders[MOST_GIVEN];
+    int count;
+} given;
+
+typedef struct field_survey {
+    int orders[SG_MOST_COORDINATES]; /* highest derivative in the equations */
+    int equations;                   /* that contain it */
+    bool linked;                     /* stands without derivatives in one of them */
+    bool conditioned;                /* is in a condition */
+    given given[SG_MOST_COORDINATES];
+} field_survey;
+
+typedef struct survey {
+    sgi_problem *problem;
+    field_survey fields[SG_MOST_FIELDS];
+    unsigned periodic; /* coordinates, as bits */
+    uint8_t *reached;  /* (nodes) */
+} survey;
+
+__attribute__((format(printf, 2, 3))) static void remark(sgi_remarks *remarks, const char *format,
+                                                         ...)
+{
+    va_list list;
+    if (remarks->count == SG_MOST_REMARKS)
+        return;
+    va_start(list, format);
+    vsnprintf(remarks->texts[remarks->count++], SG_REMARK_SIZE, format, list);
+    va_end(list);
+}
+
+/* ---- The survey --------------------------------------------------------------------------- */
+
+/* The highest derivatives of each field that `root` contains; -1: not in it. */
+static void look_at(const survey *s, sgi_expr root, int orders[SG_MOST_FIELDS][SG_MOST_COORDINATES],
+                    bool here[SG_MOST_FIELDS])
+{
+    const sgi_expressions *exprs = s->problem->exprs;
+    memset(orders, 0, sizeof(int) * SG_MOST_FIELDS * SG_MOST_COORDINATES);
+    memset(here, 0, sizeof(bool) * SG_MOST_FIELDS);
+    sgi_expressions_reach(exprs, &root, 1, s->reached);
+    for (sgi_expr i = 0; i < exprs->count; i++) {
+        const sgi_input *input = s->reached[i] ? sgi_expr_input(exprs, i) : NULL;
+        if (!input || input->kind != SG_INPUT_FIELD)
+            continue;
+        here[input->index] = true;
+        for (int k = 0; k < SG_MOST_COORDINATES; k++) {
+            int order = sgi_derivative_order(input->derivative, k);
+            if (order > orders[input->index][k])
+                orders[input->index][k] = order;
+        }
+    }
+}
+
+static void look_at_equation(survey *s, sgi_expr root)
+{
+    int orders[SG_MOST_FIELDS][SG_MOST_COORDINATES];
+    bool here[SG_MOST_FIELDS];
+    look_at(s, root, orders, here);
+    for (int f = 0; f < s->problem->names.field_count; f++) {
+        field_survey *field = &s->fields[f];
+        bool plain = here[f];
+        for (int k = 0; k < SG_MOST_COORDINATES; k++) {
+            plain = plain && orders[f][k] == 0;
+            if (orders[f][k] > field->orders[k])
+                field->orders[k] = orders[f][k];
+        }
+        field->equations += here[f];
+        field->linked = field->linked || plain;
+    }
+}
+
+static void add_given(given *list, double value, int order)
+{
+    for (int i = 0; i < list->count; i++)
+        if (list->values[i] == value && list->orders[i] == order)
+            return;
+    if (list->count == MOST_GIVEN)
+        return;
+    list->values[list->count] = value;
+    list->orders[list->count++] = order;
+}
+
+static void look_at_condition(survey *s, const sgi_point_set *set, sgi_expr root)
+{
+    int orders[SG_MOST_FIELDS][SG_MOST_COORDINATES];
+    bool here[SG_MOST_FIELDS];
+    look_at(s, root, orders, here);
+    for (int f = 0; f < s->problem->names.field_count; f++) {
+        if (!here[f])
+            continue;
+        s->fields[f].conditioned = true;
+        for (int i = 0; i < set->face_count && set->kind == SG_SET_FACES; i++) {
+            int k = set->faces[i].coordinate;
+            add_given(&s->fields[f].given[k], set->faces[i].value, orders[f][k]);
+        }
+    }
+}
+
+/* A coordinate that the network sees through its period alone is periodic by itself. */
+static unsigned periodic_inputs(const sgi_problem *problem)
+{
+    const sgi_input_settings *in = &problem->settings.inputs;
+    unsigned bits = 0;
+    for (int k = 0; k < problem->names.coordinate_count; k++)
+        if (in->periodic[k] > 0 && !(in->raw >> k & 1) && in->random_count == 0 &&
+            (in->frequencies.count == 0 || !(in->fourier_of >> k & 1)))
+            bits |= 1u << k;
+    return bits;
+}
+
+static sg_status take_survey(survey *s)
+{
+    const sgi_problem *problem = s->problem;
+    s->reached = sgi_allocate(&problem->allocator, problem->exprs->count, 1);
+    if (!s->reached)
+        return SG_ERROR_MEMORY;
+    s->periodic = periodic_inputs(problem);
+    for (int k = 0; k < problem->set_count; k++) {
+        const sgi_point_set *set = &problem->sets[k];
+        for (int c = 0; c < set->component_count; c++) {
+            if (k == 0)
+                look_at_equation(s, set->roots[c]);
+            else
+                look_at_condition(s, set, set->roots[c]);
+        }
+        for (int i = 0; i < set->face_count && set->kind == SG_SET_PAIRS; i++)
+            s->periodic |= 1u << set->faces[i].coordinate;
+    }
+    sgi_release(&problem->allocator, s->reached);
+    return SG_OK;
+}
+
+/* ---- The rules ---------------------------------------------------------------------------- */
+
+static void check_start(const survey *s, int f, sgi_remarks *remarks)
+{
+    const sgi_names *names = &s->problem->names;
+    const field_survey *field = &s->fields[f];
+    const char *name = names->fields[f];
+    int t = names->time, order = t < 0 ? 0 : field->orders[t];
+    if (order == 0 || s->periodic >> t & 1)
+        return;
+    const given *list = &field->given[t];
+    double start = s->problem->lower[t];
+    if (list->count == 0)
+        remark(remarks,
+               "no condition says where '%s' starts, and its equations contain %s_t: add one at "
+               "t = %g",
+               name, name, start);
+    else if (list->count < order && order == 2)
+        remark(remarks,
+               "'%s' is of second order in t, and at t = %g only %s%s is given: add %s%s there",
+               name, list->values[0], name, list->orders[0] == 0 ? "" : "_t", name,
+               list->orders[0] == 0 ? "_t" : "");
+    else if (list->count < order)
+        remark(remarks, "'%s' is of order %d in t, and has %d conditions on planes of t", name,
+               order, list->count);
+}
+
+static void check_space(const survey *s, int f, int k, sgi_remarks *remarks)
+{
+    const sgi_names *names = &s->problem->names;
+    const field_survey *field = &s->fields[f];
+    const char *name = names->fields[f], *x = names->coordinates[k];
+    int order = field->orders[k], count = field->given[k].count;
+    bool carried = order == 1 && names->time >= 0 && field->orders[names->time] > 0;
+    if (k == names->time || s->periodic >> k & 1)
+        return;
+    if (carried && count == 0)
+        remark(remarks,
+               "'%s' is carried along %s, and no condition is on a face of %s: what flows in is "
+               "open",
+               name, x, x);
+    if (order >= 2 && count < order)
+        remark(remarks,
+               "'%s' is of order %d in %s, which usually takes %d conditions on faces of %s; there "
+               "%s %d",
+               name, order, x, order, x, count == 1 ? "is" : "are", count);
+}
+
+static void check_field(const survey *s, int f, sgi_remarks *remarks)
+{
+    const sgi_names *names = &s->problem->names;
+    const field_survey *field = &s->fields[f];
+    bool differentiated = false;
+    for (int k = 0; k < names->coordinate_count; k++)
+        differentiated = differentiated || field->orders[k] > 0;
+    if (field->equations == 0) {
+        remark(remarks, "no equation contains '%s': inside the domain nothing determines it",
+               names->fields[f]);
+        return;
+    }
+    if (!field->conditioned) {
+        if (differentiated && !field->linked)
+            remark(remarks,
+                   "no condition contains '%s': its equations leave a constant open, at least",
+                   names->fields[f]);
+        return;
+    }
+    check_start(s, f, remarks);
+    for (int k = 0; k < names->coordinate_count; k++)
+        check_space(s, f, k, remarks);
+}
+
+sg_status sgi_problem_remarks(sgi_problem *problem, sgi_remarks *remarks)
+{
+    int fields = problem->names.field_count, equations = problem->sets[0].component_count;
+    *remarks = (sgi_remarks){.count = 0};
+    survey *s = sgi_allocate(&problem->allocator, 1, sizeof *s);
+    if (!s)
+        return SG_ERROR_MEMORY;
+    s->problem = problem;
+    sg_status status = take_survey(s);
+    if (status == SG_OK && problem->set_count == 1)
+        remark(remarks, "there are no conditions: the equations alone leave the solution open");
+    if (status == SG_OK && equations < fields)
+        remark(remarks, "there are %d fields and %d equation%s", fields, equations,
+               equations == 1 ? "" : "s");
+    for (int f = 0; f < fields && status == SG_OK && problem->set_count > 1; f++)
+        check_field(s, f, remarks);
+    sgi_release(&problem->allocator, s);
+    return status;
+}

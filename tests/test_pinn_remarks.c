@@ -1,0 +1,218 @@
+/* What is odd about problems that can be read: under-determined ones, expressions that are not
+ * finite, and where a step meets one. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pinn/remarks.h"
+#include "support/support.h"
+
+static sgi_problem *read_problem(const char *text)
+{
+    sgi_problem *problem;
+    sg_diagnostic diagnostic;
+    sg_status status =
+        sgi_problem_read(&problem, "p.yaml", text, strlen(text), NULL, 0, NULL, &diagnostic);
+    if (status != SG_OK)
+        fail_msg("%s\n%s", text, diagnostic.message);
+    return problem;
+}
+
+#define XT    "coordinates: {x: [0, 1], t: [0, 1]}\n"
+#define START "  start: {at: t = 0, u: sin(pi*x)}\n"
+#define ENDS  "  ends: {at: x = 0 | x = 1, u: 0}\n"
+
+static void test_under_determined(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *remark; /* NULL: none */
+    } cases[] = {
+        {XT "fields: u\nequations: {a: u_t = u_xx}\nconditions:\n" START ENDS, NULL},
+        {XT "fields: u\nequations: {a: u_t = u_xx}\n",
+         "there are no conditions: the equations alone leave the solution open"},
+        {XT "fields: u\nequations: {a: u_t = u_xx}\nconditions:\n" ENDS,
+         "no condition says where 'u' starts, and its equations contain u_t: add one at t = 0"},
+        {XT "fields: u\nequations: {a: u_t = u_xx}\nconditions:\n" START,
+         "'u' is of order 2 in x, which usually takes 2 conditions on faces of x; there are 0"},
+        {XT "fields: u\nequations: {a: u_t = u_xx}\nconditions:\n" START
+            "  wrap: {periodic: x, slopes: true}\n",
+         NULL},
+        {XT "fields: u\nequations: {a: u_t = u_xx}\nconditions:\n" START
+            "inputs: {raw: t, periodic: {x: 2}}\n",
+         NULL},
+        {XT "fields: u\nequations: {a: u_tt = u_xx}\nconditions:\n" START ENDS,
+         "'u' is of second order in t, and at t = 0 only u is given: add u_t there"},
+        {XT "fields: u\nequations: {a: u_tt = u_xx}\nconditions:\n" START ENDS
+            "  rest: {at: t = 0, u_t: 0}\n",
+         NULL},
+        {XT "fields: u\nequations: {a: u_tt = u_xx}\nconditions:\n" START ENDS
+            "  finish: {at: t = 1, u: 0}\n",
+         NULL},
+        {XT "fields: u\nequations: {a: u_t + u_x = 0}\nconditions:\n" START,
+         "'u' is carried along x, and no condition is on a face of x: what flows in is open"},
+        {XT "fields: u\nequations: {a: u_t + u_x = 0}\nconditions:\n" START
+            "  inflow: {at: x = 0, u: 0}\n",
+         NULL},
+        {XT "fields: [u, v]\nequations: {a: u_t = u_xx, b: u_x = u}\nconditions:\n" START ENDS
+            "  other: {at: t = 0, v: 0}\n",
+         "no equation contains 'v': inside the domain nothing determines it"},
+        {XT "fields: [u, v]\nequations: {a: u_t = u_xx + v}\nconditions:\n" START ENDS,
+         "there are 2 fields and 1 equation"},
+        {XT
+         "fields: [u, p]\nequations: {a: u_t + p_x = u_xx, b: u_x = 0}\nconditions:\n" START ENDS,
+         "no condition contains 'p': its equations leave a constant open, at least"},
+        {XT "fields: [u, q]\nequations: {a: u_t = q_x, b: q = u_x}\nconditions:\n" START ENDS,
+         NULL},
+        {"coordinates: {x: [0, 1]}\nfields: w\nequations: {a: w_xxxx = 1}\nconditions:\n"
+         "  ends: {at: x = 0 | x = 1, w: 0}\n",
+         "'w' is of order 4 in x, which usually takes 4 conditions on faces of x; there are 2"},
+        {"coordinates: {x: [0, 1]}\nfields: w\nequations: {a: w_xxxx = 1}\nconditions:\n"
+         "  ends: {at: x = 0 | x = 1, w: 0, w_nn: 0}\n",
+         NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sgi_problem *problem = read_problem(cases[i].text);
+        sgi_remarks remarks;
+        assert_ok(sgi_problem_remarks(problem, &remarks));
+        if (remarks.count != (cases[i].remark != NULL))
+            fail_msg("%s\n%d remarks, the first: %s", cases[i].text, remarks.count,
+                     remarks.texts[0]);
+        if (cases[i].remark)
+            assert_string_equal(remarks.texts[0], cases[i].remark);
+        sgi_problem_destroy(problem);
+    }
+}
+
+static void test_shipped_problems_raise_none(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"burgers",   "burgers3d", "heat",
+                                        "helmholtz", "poisson",   "wave"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[512];
+        sgi_problem *problem;
+        sgi_remarks remarks;
+        sg_diagnostic diagnostic;
+        snprintf(path, sizeof path, SG_TEST_DATA "/../problems/%s.yaml", names[i]);
+        assert_ok(sgi_problem_load(&problem, path, NULL, 0, NULL, &diagnostic));
+        assert_ok(sgi_problem_remarks(problem, &remarks));
+        if (remarks.count)
+            fail_msg("%s: %s", names[i], remarks.texts[0]);
+        assert_ok(sgi_problem_finite(problem, &diagnostic));
+        sgi_problem_destroy(problem);
+    }
+}
+
+static void test_not_finite(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *equation, *condition,
+            *message; /* the message's beginning and end; NULL: fine */
+        const char *culprit;
+        int line;
+    } cases[] = {
+        {"u_t = u_xx*log(x - 2)", "u: 0", "equation 'a' is not finite at x = ", "log(-", 4},
+        {"u_t = u_xx + sqrt(-1 - u^2)", "u: 0", "equation 'a' is not finite at x = ", "sqrt(-", 4},
+        {"u_t = u_xx", "u: 1/(t*x)", "condition 's' is not finite at x = ", " / 0", 6},
+        {"u_t = u_xx", "u: 'log(x) + acos(2 + t)'",
+         "condition 's' is not finite at x = ", "acos(2)", 6},
+        {"u_t = u_xx + where(x > 2, log(x - 2), x)", "u: 0", NULL, NULL, 0},
+        {"u_t = u_xx + where(x > 2, u*log(x - 2), x)", "u: 0", NULL, NULL, 0},
+        {"u_t = u_xx + log(u) + sqrt(-u_x)", "u: 0", NULL, NULL, 0}, /* a network can do that */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[512];
+        sg_diagnostic diagnostic;
+        sgi_problem *problem;
+        snprintf(text, sizeof text,
+                 XT "fields: u\nequations:\n  a: %s\nconditions:\n  s: {at: t = 0, %s}\n",
+                 cases[i].equation, cases[i].condition);
+        problem = read_problem(text);
+        sg_status status = sgi_problem_finite(problem, &diagnostic);
+        assert_status(status, cases[i].message ? SG_ERROR_FORMAT : SG_OK);
+        if (cases[i].message) {
+            assert_memory_equal(diagnostic.message, cases[i].message, strlen(cases[i].message));
+            if (!strstr(diagnostic.message, cases[i].culprit))
+                fail_msg("%s", diagnostic.message);
+            assert_int_equal(diagnostic.line, cases[i].line);
+        }
+        sgi_problem_destroy(problem);
+    }
+}
+
+/* A batch that meets a number that is not finite can say where. */
+static void test_bad_points_of_a_batch(void **state)
+{
+    (void)state;
+    static const char text[] =
+        XT "fields: u\nequations: {a: u_t = u_xx}\nconditions:\n" START ENDS
+           "  odd: {at: t = 1, u_x: 0, u: '1/where(x > 0.75, 0, 1)'}\nnetwork: {hidden: 2 x 8}\n"
+           "points: 300\n";
+    sg_pinn *pinn;
+    sg_pinn_batch *batch;
+    sg_diagnostic diagnostic;
+    sgi_bad_point bad;
+    assert_ok(sg_pinn_read(&pinn, "p", text, sizeof text - 1, NULL, 0, NULL, &diagnostic));
+    assert_ok(sg_pinn_batch_create(&batch, pinn, NULL, NULL));
+    assert_ok(sgi_batch_bad_point(pinn, batch, NULL, &bad));
+    assert_true(bad.found);
+    assert_int_equal(bad.set, 3);
+    assert_int_equal(bad.component, 1);
+    assert_true(bad.coordinates[0] > 0.75);
+    assert_close(bad.coordinates[1], 1, 0);
+    static const double fine[] = {0.5, 1};
+    assert_ok(sg_pinn_give(batch, 3, fine, 1, &diagnostic));
+    assert_ok(sgi_batch_bad_point(pinn, batch, NULL, &bad));
+    assert_false(bad.found);
+    sg_pinn_batch_destroy(batch);
+    sg_pinn_close(pinn);
+}
+
+/* The ends of a line are single points: one each, with the loss of a thousand. */
+static void test_ends_of_a_line(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "coordinates: {x: [0, 2]}\nfields: u\nequations: {a: u_xx = -1}\nconditions:\n"
+        "  robin: {at: boundary, u_n + 3*u: 1, points: 1000, weight: 10}\n"
+        "  left: {at: x = 0, u: 1}\n"
+        "  wrap: {periodic: x, slopes: true, points: 77}\n"
+        "network: {hidden: 2 x 8, precision: double}\npoints: 64\n";
+    static const size_t few[] = {64, 2, 1, 1}, many[] = {64, 1000, 1024, 77};
+    sg_pinn *pinn;
+    sg_diagnostic diagnostic;
+    double losses[2];
+    assert_ok(sg_pinn_read(&pinn, "p", text, sizeof text - 1, NULL, 0, NULL, &diagnostic));
+    for (int i = 0; i < 2; i++) {
+        sg_pinn_batch *batch;
+        sg_pinn_batch_config config = sg_pinn_batch_defaults();
+        config.items = i ? many : NULL;
+        assert_ok(sg_pinn_batch_create(&batch, pinn, &config, NULL));
+        for (size_t k = 0; k < 4; k++)
+            assert_int_equal(sg_pinn_items(batch, k), i ? many[k] : few[k]);
+        sg_pinn_loss loss;
+        sg_pinn_loss_at(batch, &loss);
+        losses[i] = loss.total;
+        sg_pinn_batch_destroy(batch);
+    }
+    assert_close(losses[0], losses[1], 1e-12 * fabs(losses[1]));
+    sg_pinn_batch *validation;
+    sg_pinn_batch_config config = sg_pinn_batch_defaults();
+    config.stream = SG_POINTS_VALIDATION;
+    assert_ok(sg_pinn_batch_create(&validation, pinn, &config, NULL));
+    assert_int_equal(sg_pinn_items(validation, 1), 2);
+    sg_pinn_batch_destroy(validation);
+    sg_pinn_close(pinn);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_under_determined), cmocka_unit_test(test_shipped_problems_raise_none),
+        cmocka_unit_test(test_not_finite),       cmocka_unit_test(test_bad_points_of_a_batch),
+        cmocka_unit_test(test_ends_of_a_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
