@@ -43,6 +43,11 @@ sg_find_optional(SG_HAVE_SLEEF "SLEEF" "the PINN engine" libsleef-dev sleef)
 sg_find_optional(SG_HAVE_FYAML "libfyaml" "problem files" libfyaml-dev libfyaml)
 sg_find_optional(SG_HAVE_JANSSON "jansson" "weights, run folders and reports" libjansson-dev jansson)
 sg_find_optional(SG_HAVE_ZLIB "zlib" "array files and reports" zlib1g-dev zlib)
+# Whether libstablegrad-pinn has problems beside the engine: stablegrad/pinn.h.
+set(stablegrad_HAS_PROBLEMS OFF)
+if(SG_HAVE_SLEEF AND SG_HAVE_FYAML)
+    set(stablegrad_HAS_PROBLEMS ON)
+endif()
 sg_find_optional(SG_HAVE_MATIO "matio" "reading .mat files" libmatio-dev matio)
 
 find_path(SG_ONEDNN_INCLUDE oneapi/dnnl/dnnl.h)

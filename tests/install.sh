@@ -19,15 +19,15 @@ cp -r "$source/examples" "$work/outside"
 cd "$work/outside"
 headers=$work/prefix/include/stablegrad
 
-# exports LIBRARY HEADER...: the shared library shows what these public headers declare, and no more.
+# exports LIBRARY HEADER...: the shared library shows exactly the functions that these public headers
+# declare: names before a parenthesis, outside comments. Types of callbacks end in _function.
 exports() {
     name=$1
     shift
-    nm -D --defined-only "$library/lib$name.so" | awk '{print $3}' >symbols
-    [ -s symbols ]
-    while read -r symbol; do
-        (cd "$headers" && grep -qw "$symbol" "$@") || fail "lib$name.so exports $symbol"
-    done <symbols
+    nm -D --defined-only "$library/lib$name.so" | awk '{print $3}' | sort >symbols
+    (cd "$headers" && cat "$@") | cc -fpreprocessed -dD -E -P -x c - 2>/dev/null |
+        grep -v '^ *#' | grep -oE '\bsg_[a-z0-9_]+\(' | tr -d '(' | grep -v '_function$' | sort -u >declared
+    cmp -s symbols declared || fail "lib$name.so and $*: $(diff symbols declared | tr '\n' ' ')"
 }
 
 # outside TARGET SOURCE: builds ./TARGET/a from SOURCE, through find_package.
@@ -77,12 +77,45 @@ END
     # shellcheck disable=SC2046
     cc jet.c -o jet $(pkg-config --cflags --libs stablegrad-pinn)
     [ "$(LD_LIBRARY_PATH=$library ./jet)" = "12673 parameters" ]
+    # shellcheck disable=SC2046
+    cc jet_poisson.c -o poisson $(pkg-config --cflags --libs stablegrad-pinn) -lm
+    LD_LIBRARY_PATH=$library ./poisson >poisson.out
+    cmake-build/jet_poisson >poisson-cmake.out
+    cmp poisson.out poisson-cmake.out
     "$work/prefix/bin/stablegrad" check burgers --threads 1 >check.out
     grep -q 'fits' check.out
     [ -s "$work/prefix/share/man/man1/stablegrad.1" ]
     outside stablegrad-pinn_shared jet.c
     [ "$(stablegrad-pinn_shared/a)" = "12673 parameters" ]
-    exports stablegrad-pinn jet.h pinn.h
+    problems=
+    [ ! -e "$headers/pinn.h" ] || problems=pinn.h
+    # shellcheck disable=SC2086 # a header or none
+    exports stablegrad-pinn jet.h $problems
+fi
+
+# A prefix with static libraries only: the linker has no choice.
+cp -r "$work/prefix" "$work/static"
+find "$work/static" -name 'libstablegrad*.so*' -delete
+static_pc=$work/static${PKG_CONFIG_PATH#"$work/prefix"}
+
+# Problems, where they were built: the same lines whichever way the example is built.
+if [ -e "$headers/pinn.h" ]; then
+    cmake-build/solve_pde >solve.out
+    grep -q 'relative L2 error' solve.out
+    rm -rf stablegrad-pinn stablegrad-pinn_shared
+    outside stablegrad-pinn solve_pde.c
+    outside stablegrad-pinn_shared solve_pde.c
+    stablegrad-pinn/a >solve-static-cmake.out
+    stablegrad-pinn_shared/a >solve-shared-cmake.out
+    # shellcheck disable=SC2046
+    cc solve_pde.c -o solve $(pkg-config --cflags --libs stablegrad-pinn)
+    LD_LIBRARY_PATH=$library ./solve >solve-shared.out
+    # shellcheck disable=SC2046
+    cc solve_pde.c -o solve-static $(PKG_CONFIG_PATH=$static_pc pkg-config --static --cflags --libs stablegrad-pinn)
+    ./solve-static >solve-static.out
+    for result in solve-static-cmake solve-shared-cmake solve-shared solve-static; do
+        cmp solve.out $result.out
+    done
 fi
 
 # The networks, where they were built: a training step of an MLP on 16 x 16 images.
@@ -137,12 +170,8 @@ END
     # shellcheck disable=SC2046
     cc net.c -o net $(pkg-config --cflags --libs stablegrad-graph) -lm
     LD_LIBRARY_PATH=$library ./net >net-pkg.out
-    # A prefix with static libraries only: the linker has no choice.
-    cp -r "$work/prefix" "$work/static"
-    find "$work/static" -name 'libstablegrad*.so*' -delete
-    pcs=$work/static${PKG_CONFIG_PATH#"$work/prefix"}
     # shellcheck disable=SC2046
-    cc net.c -o net-static $(PKG_CONFIG_PATH=$pcs pkg-config --static --cflags --libs stablegrad-graph)
+    cc net.c -o net-static $(PKG_CONFIG_PATH=$static_pc pkg-config --static --cflags --libs stablegrad-graph)
     ./net-static >net-static.out
     for result in net-shared net-pkg net-static; do
         cmp net.out $result.out
