@@ -81,6 +81,8 @@ static inline void test_residual(void *context, const sg_jet_tile *tile)
                 tile->sums[0] += r * r / 2;
             if (!tile->adjoints || (!loss && tile->component != j))
                 continue;
+            if (tile->residuals)
+                put(tile->residuals, set->type, i, r);
             double factor = loss ? r : 1;
             for (int k = 0; k < set->values; k++) {
                 double slope = test_alpha(set, j, k);

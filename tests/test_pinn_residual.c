@@ -238,6 +238,35 @@ static void test_jacobian_rows(void **state)
     close_setup(&s);
 }
 
+/* The engine's normal equations over all sets: r has the size of the loss, and J^T r is its
+ * gradient. */
+static void test_normal_equations(void **state)
+{
+    (void)state;
+    enum { ROWS = 2 * 301 + 2 * 37 + 2 * 101 + 4 * 53 };
+    setup s;
+    open_setup(&s, "network.precision=double", 2, SG_ISA_AUTO);
+    sg_jacobian *jacobian;
+    assert_ok(sg_jacobian_create(&jacobian, &(sg_jacobian_config){.jet = s.engine}, NULL));
+    assert_int_equal(sg_jacobian_residuals(jacobian), ROWS);
+    size_t parameters = sg_jet_network_parameters(s.network);
+    double *right = calloc(parameters, sizeof *right), r[ROWS], squares = 0;
+    assert_non_null(right);
+    assert_ok(sg_jacobian_normal(jacobian, &(sg_normal_equations){.right = right, .residuals = r}));
+    sgi_loss loss = {0};
+    sg_jet_gradient(s.engine, NULL);
+    sgi_residual_collect(s.residual, s.engine, &loss);
+    for (size_t i = 0; i < ROWS; i++)
+        squares += r[i] * r[i];
+    assert_relative(squares / 2, loss.total, 1e-12);
+    const double *gradient = sg_jet_network_gradients(s.network);
+    for (size_t p = 0; p < parameters; p++)
+        assert_close(right[p], gradient[p], 1e-11);
+    sg_jacobian_destroy(jacobian);
+    free(right);
+    close_setup(&s);
+}
+
 static void test_every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -267,6 +296,7 @@ int main(void)
         cmocka_unit_test(test_threads_do_not_matter),
         cmocka_unit_test(test_moments_of_residuals),
         cmocka_unit_test(test_jacobian_rows),
+        cmocka_unit_test(test_normal_equations),
         cmocka_unit_test(test_every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

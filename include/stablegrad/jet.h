@@ -217,6 +217,7 @@ typedef struct sg_jet_tile {
     void *const *adjoints;     /* like `values`, zeros on entry: write dL/dvalue, or d(residual
                                   `component`)/dvalue; NULL when only values are wanted */
     double *sums;              /* the set's sums: add to them (not in Jacobian calls: NULL) */
+    void *residuals;           /* NULL, or where residual `component` itself is wanted */
 } sg_jet_tile;
 
 typedef void sg_jet_residual_function(void *context, const sg_jet_tile *tile);
@@ -285,6 +286,70 @@ SG_CHECKED sg_status sg_jet_push(sg_jet *jet, size_t set, const void *direction,
 /* J^T w: `weights` (items, components) of the set; `gradient` (parameters) of the network's type is
  * overwritten. */
 SG_CHECKED sg_status sg_jet_pull(sg_jet *jet, size_t set, const double *weights, void *gradient);
+
+/* ---- The Jacobian as a whole ---------------------------------------------------------------- */
+
+/* J is the Jacobian of all residuals of an engine with respect to the parameters: the sets with
+ * `components`, one after the other, row item * components + component within each. It is never
+ * stored: a panel of rows at a time is made and used up, within memory taken once. All sums over
+ * panels are in double. Vectors of a block lie one after the other, each contiguous, in double
+ * whatever the network's type. Results do not depend on the number of threads. */
+typedef struct sg_jacobian sg_jacobian;
+
+/* How the kernel J P J^T is made: from rows, or layer by layer from products of the layer's inputs
+ * and adjoints, (inputs_i . inputs_j) * (adjoints_i . adjoints_j) over all pairs of channels. */
+typedef enum sg_jacobian_method {
+    SG_JACOBIAN_CHEAPEST, /* for each layer the one with fewer operations */
+    SG_JACOBIAN_ROWS,
+    SG_JACOBIAN_GRAM
+} sg_jacobian_method;
+
+typedef struct sg_jacobian_config {
+    sg_jet *jet;   /* must outlive the handle; its calls and the handle's must not overlap */
+    size_t memory; /* bytes for panels, at most, if a few rows fit; 0: 256 MiB */
+    sg_jacobian_method method;
+} sg_jacobian_config;
+
+/* Takes all memory that the calls need. SG_ERROR_ARGUMENT when no set has components. */
+SG_CHECKED sg_status sg_jacobian_create(sg_jacobian **jacobian, const sg_jacobian_config *config,
+                                        const sg_allocator *allocator);
+void sg_jacobian_destroy(sg_jacobian *jacobian); /* NULL is allowed */
+
+size_t sg_jacobian_residuals(const sg_jacobian *jacobian); /* rows of J, for the sets as they are */
+size_t sg_jacobian_memory(const sg_jacobian *jacobian);    /* bytes held, all panels included */
+
+/* J V: `vectors` (count, parameters), `products` (count, residuals). */
+SG_CHECKED sg_status sg_jacobian_push(sg_jacobian *jacobian, size_t count, const double *vectors,
+                                      double *products);
+/* J^T W: `weights` (count, residuals), `products` (count, parameters). */
+SG_CHECKED sg_status sg_jacobian_pull(sg_jacobian *jacobian, size_t count, const double *weights,
+                                      double *products);
+/* J^T J V: both (count, parameters). */
+SG_CHECKED sg_status sg_jacobian_normal_product(sg_jacobian *jacobian, size_t count,
+                                                const double *vectors, double *products);
+
+/* The normal equations, each part where it is not NULL. `right` and `residuals` need a residual
+ * callback that writes tile->residuals; they are NaN where it does not. */
+typedef struct sg_normal_equations {
+    double *matrix;    /* (parameters, parameters): J^T J */
+    double *right;     /* (parameters): J^T r */
+    double *squares;   /* (parameters): the diagonal of J^T J, the squared norms of the columns */
+    double *residuals; /* (residuals): r */
+} sg_normal_equations;
+SG_CHECKED sg_status sg_jacobian_normal(sg_jacobian *jacobian, const sg_normal_equations *parts);
+
+/* K = J P J^T, (residuals, residuals), exactly symmetric. P is diagonal with one number for each
+ * tensor: `weights` (layers, 2), of the layer's weight and of its bias; NULL: ones. */
+SG_CHECKED sg_status sg_jacobian_kernel(sg_jacobian *jacobian, const double *weights,
+                                        double *kernel);
+
+/* What a call of sg_jacobian_kernel does, for the sets as they are. */
+typedef struct sg_jacobian_cost {
+    double operations; /* floating-point, of the products of pairs and of making the panels */
+    int gram_layers;   /* layers taken by products of inputs and adjoints; the others by rows */
+    size_t panels;     /* 1: every item is passed through the network once; n: (n + 1) / 2 times */
+} sg_jacobian_cost;
+sg_jacobian_cost sg_jacobian_kernel_cost(sg_jacobian *jacobian);
 
 /* Bytes that the engine holds. */
 size_t sg_jet_memory(const sg_jet *jet);

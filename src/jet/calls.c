@@ -44,7 +44,9 @@ sg_status sg_jet_rows(sg_jet *jet, size_t set, size_t first, size_t count, void 
                                      .set_end = set + 1,
                                      .first = first,
                                      .count = count,
-                                     .rows = rows});
+                                     .store = {.layers = jet->whole,
+                                               .row_size = jet->network->parameters,
+                                               .rows = rows}});
     return SG_OK;
 }
 

@@ -54,7 +54,8 @@ static sg_status make_layers(sg_jet *jet, bool reverse)
     jet->shapes = take(jet, layers, sizeof *jet->shapes);
     jet->packed_begin = take(jet, layers + 1, sizeof *jet->packed_begin);
     jet->gradient_begin = take(jet, layers + 1, sizeof *jet->gradient_begin);
-    if (!jet->shapes || !jet->packed_begin || !jet->gradient_begin)
+    jet->whole = take(jet, layers, sizeof *jet->whole);
+    if (!jet->shapes || !jet->packed_begin || !jet->gradient_begin || !jet->whole)
         return SG_ERROR_MEMORY;
     size_t line = SG_ALIGNMENT / size;
     for (size_t l = 0; l < layers; l++) {
@@ -63,6 +64,7 @@ static sg_status make_layers(sg_jet *jet, bool reverse)
         *shape = (sgi_layer_shape){layer->inputs, layer->outputs,
                                    round_up(layer->inputs, kernels->lanes),
                                    round_up(layer->outputs, kernels->lanes), l + 1 == layers};
+        jet->whole[l].begin = layer->weight;
         size_t packed = kernels->packed_size(shape), gradient = kernels->gradient_size(shape);
         jet->packed_begin[l + 1] = jet->packed_begin[l] + (packed + line - 1) / line * line;
         jet->gradient_begin[l + 1] = jet->gradient_begin[l] + (gradient + line - 1) / line * line;
@@ -121,7 +123,7 @@ static sg_status make_states(sg_jet *jet, const sg_jet_config *config)
 /* The largest of everything over the sets, in elements. */
 typedef struct extent {
     size_t rows, points, width;
-    size_t y, coordinates, item_coordinates, requests, request_values, layer_gradient;
+    size_t y, coordinates, item_coordinates, requests, request_values, items;
 } extent;
 
 static size_t larger(size_t a, size_t b)
@@ -145,12 +147,10 @@ static extent extent_of(const sg_jet *jet)
         e.item_coordinates = larger(e.item_coordinates, sides * coordinates * items);
         e.requests = larger(e.requests, requests);
         e.request_values = larger(e.request_values, requests * items);
+        e.items = larger(e.items, items);
     }
-    for (int l = 0; l < jet->network->layer_count; l++) {
+    for (int l = 0; l < jet->network->layer_count; l++)
         e.width = larger(e.width, (size_t)jet->shapes[l].input_stride);
-        e.layer_gradient =
-            larger(e.layer_gradient, jet->gradient_begin[l + 1] - jet->gradient_begin[l]);
-    }
     return e;
 }
 
@@ -200,7 +200,7 @@ static void carve_worker(const sg_jet *jet, const extent *e, bool reverse, carve
     worker->y_moved = carve(from, e->y, size);
     worker->adjoints = carve(from, e->request_values, size);
     worker->adjoint_at = carve(from, e->requests, sizeof(void *));
-    worker->layer_gradient = carve(from, e->layer_gradient, size);
+    worker->residuals = carve(from, e->items, size);
     if (jet->tangents)
         worker->tangents = carve(from, e->request_values, size);
 }
@@ -321,7 +321,7 @@ void sg_jet_destroy(sg_jet *jet)
         sgi_release(&allocator, jet->unit_gradient[u]);
     void *parts[] = {jet->states,    jet->shapes,           jet->packed_begin, jet->gradient_begin,
                      jet->packed,    jet->packed_direction, jet->workers,      jet->unit_gradient,
-                     jet->unit_sums, jet->unit_moments,     jet->result_sums};
+                     jet->unit_sums, jet->unit_moments,     jet->result_sums,  jet->whole};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         sgi_release(&allocator, parts[i]);
     sgi_release(&allocator, jet);

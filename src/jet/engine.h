@@ -36,7 +36,7 @@ typedef struct sgi_jet_worker {
     void *item_coordinates;  /* (points_per_item, coordinates, item_stride) */
     void *values, *adjoints; /* (points_per_item, requests, outputs, item_stride) */
     void *tangents;          /* like `values` */
-    void *layer_gradient;    /* of one layer, for Jacobian rows */
+    void *residuals;         /* (item_stride), where a Jacobian call wants them */
     void **coordinate_at, **value_at, **adjoint_at; /* what the callbacks get */
 } sgi_jet_worker;
 
@@ -49,12 +49,29 @@ typedef enum sgi_jet_mode {
     SG_JET_PULL
 } sgi_jet_mode;
 
+/* What SG_JET_ROWS keeps of a layer: its part of every row, weight and then bias, or what that is
+ * made of: the layer's inputs and adjoints, (sides, channels) rows of each item. */
+typedef struct sgi_jet_kept {
+    bool factored;
+    size_t begin;    /* element of a row, or of an item's inputs */
+    size_t adjoints; /* element of an item's adjoints */
+} sgi_jet_kept;
+
+typedef struct sgi_jet_store {
+    const sgi_jet_kept *layers;      /* (layers) */
+    size_t row_size;                 /* elements, as the two below */
+    size_t input_size, adjoint_size; /* of an item */
+    void *rows;                      /* (items, components, row_size) */
+    void *inputs, *adjoints;         /* (items, input_size), (items, adjoint_size) */
+    void *residuals;                 /* NULL, or (items, components) */
+} sgi_jet_store;
+
 /* One call, as the units see it. */
 typedef struct sgi_jet_call {
     sgi_jet_mode mode;
     size_t set_begin, set_end; /* the sets it works on */
     size_t first, count;       /* items, SG_JET_ROWS */
-    void *rows;                /* SG_JET_ROWS */
+    sgi_jet_store store;       /* SG_JET_ROWS */
     double *products;          /* SG_JET_PUSH */
     const double *weights;     /* SG_JET_PULL */
     size_t tiles, units;
@@ -71,6 +88,7 @@ struct sg_jet {
     sgi_layer_shape *shapes; /* (layers) */
     size_t *packed_begin;    /* (layers) element where a layer's packed weights begin */
     size_t *gradient_begin;  /* (layers + 1) */
+    sgi_jet_kept *whole;     /* (layers): every layer's part of a row where the network has it */
     void *packed, *packed_direction;
     int threads;
     sgi_jet_worker *workers; /* (threads) */
@@ -101,9 +119,9 @@ void sgi_tile_gather(sg_jet *jet, const sgi_jet_state *state, int worker, size_t
                      const double *weights, size_t step);
 /* Adds the gradient of the adjoints in y_moved. */
 void sgi_tile_reverse(sg_jet *jet, const sgi_jet_state *state, int worker, void *gradient);
-/* The same, item by item: item i's gradient is written to rows + i * step parameters. */
-void sgi_tile_reverse_rows(sg_jet *jet, const sgi_jet_state *state, int worker, size_t count,
-                           void *rows, size_t step);
+/* The same, item by item: what the call's store keeps of them, item 0 being its item `first`. */
+void sgi_tile_reverse_rows(sg_jet *jet, const sgi_jet_state *state, int worker, size_t first,
+                           size_t count, int component);
 /* Tangents of the requests along packed_direction, left in the worker's `tangents`. */
 void sgi_tile_tangent(sg_jet *jet, const sgi_jet_state *state, int worker);
 void sgi_tile_clear(const sg_jet *jet, const sgi_jet_state *state, int worker); /* y_moved <- 0 */

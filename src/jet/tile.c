@@ -1,4 +1,5 @@
 /* One tile: forward, residual and reverse, whole depth, in one worker's memory. */
+#include <math.h>
 #include <string.h>
 
 #include "base/params.h"
@@ -134,6 +135,16 @@ void sgi_tile_forward(sg_jet *jet, const sgi_jet_state *state, int worker, size_
 
 /* ---- Residual ----------------------------------------------------------------------------- */
 
+/* What a callback does not write must not pass for a residual. */
+static void forget(const sg_jet *jet, void *residuals, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (jet->network->type == SG_FLOAT32)
+            ((float *)residuals)[i] = NAN;
+        else
+            ((double *)residuals)[i] = (double)NAN;
+}
+
 void sgi_tile_residual(sg_jet *jet, const sgi_jet_state *state, int worker, size_t first,
                        size_t count, int component, double *sums)
 {
@@ -149,6 +160,9 @@ void sgi_tile_residual(sg_jet *jet, const sgi_jet_state *state, int worker, size
         if (reverse)
             w->adjoint_at[i] = at(jet, w->adjoints, i * stride);
     }
+    bool kept = jet->call.mode == SG_JET_ROWS && jet->call.store.residuals;
+    if (kept)
+        forget(jet, w->residuals, count);
     sg_jet_tile tile = {.set = (size_t)(state - jet->states),
                         .first = first,
                         .count = count,
@@ -157,7 +171,8 @@ void sgi_tile_residual(sg_jet *jet, const sgi_jet_state *state, int worker, size
                         .coordinates = w->coordinate_at,
                         .values = (const void *const *)w->value_at,
                         .adjoints = reverse ? w->adjoint_at : NULL,
-                        .sums = sums};
+                        .sums = sums,
+                        .residuals = kept ? w->residuals : NULL};
     state->set.residual(state->set.context, &tile);
 }
 
@@ -205,46 +220,103 @@ void sgi_tile_gather(sg_jet *jet, const sgi_jet_state *state, int worker, size_t
 
 /* Where a layer's weight gradient goes: added to a unit's, or one row for each item. */
 typedef struct sink {
-    void *gradient;
-    void *rows;
-    size_t count, step; /* of rows, `step` parameters apart */
+    void *gradient; /* NULL: the call's store */
+    size_t first, count;
+    int component;
 } sink;
 
-/* Gradient of one layer for one item, written to its row. */
-static void item_gradient(sg_jet *jet, const sgi_jet_state *state, int worker, int layer,
-                          const void *adjoint, size_t item, void *row)
+/* The layer's part of one row for each item. */
+static void keep_rows(sg_jet *jet, const sgi_jet_state *state, void *z, void *a, int layer,
+                      const sink *to)
 {
-    sgi_jet_worker *w = &jet->workers[worker];
     const sgi_layer_shape *shape = &jet->shapes[layer];
-    const sg_jet_layer *place = &jet->network->layers[layer];
-    int channels = state->set.plan->channels;
-    memset(w->layer_gradient, 0,
-           (jet->gradient_begin[layer + 1] - jet->gradient_begin[layer]) *
-               sgi_type_size(jet->network->type));
-    for (int side = 0; side < state->set.points_per_item; side++) {
-        size_t point = item + (size_t)side * (size_t)state->items;
-        char *in = layer_input(w, layer);
-        if (shape->last)
-            jet->kernels->output_weights(shape, channels, state->points, state->point_stride,
-                                         (int)point, 1, adjoint, in, w->layer_gradient);
-        else
-            jet->kernels->weights(
-                shape, channels, state->points, 1,
-                at(jet, (void *)(uintptr_t)adjoint, point * (size_t)shape->output_stride),
-                at(jet, in, point * (size_t)shape->input_stride), w->layer_gradient);
+    const sgi_jet_store *store = &jet->call.store;
+    size_t points = (size_t)state->points, items = (size_t)state->items;
+    size_t in = (size_t)shape->input_stride, out = (size_t)shape->output_stride;
+    size_t line = (size_t)state->point_stride, components = (size_t)state->set.components;
+    sgi_item_rows rows = {state->set.points_per_item,
+                          state->set.plan->channels,
+                          shape->last ? items : items * out,
+                          shape->last ? (size_t)shape->outputs * line : points * out,
+                          shape->last ? line : 1,
+                          items * in,
+                          points * in};
+    for (size_t i = 0; i < to->count; i++) {
+        size_t row = (to->first + i) * components + (size_t)to->component;
+        void *weight = at(jet, store->rows, row * store->row_size + store->layers[layer].begin);
+        jet->kernels->item_row(shape, &rows, at(jet, z, i * (shape->last ? 1 : out)),
+                               at(jet, a, i * in), weight,
+                               at(jet, weight, (size_t)shape->outputs * (size_t)shape->inputs));
     }
-    jet->kernels->unpack(shape, w->layer_gradient, at(jet, row, place->weight),
-                         at(jet, row, place->bias));
+}
+
+/* One item's inputs of the layer, (sides * channels, inputs). */
+static void keep_inputs(sg_jet *jet, const sgi_jet_state *state, void *a, int layer, size_t item,
+                        void *to)
+{
+    const sgi_layer_shape *shape = &jet->shapes[layer];
+    int rows = state->set.points_per_item * state->set.plan->channels;
+    for (int r = 0; r < rows; r++) {
+        int side = r / state->set.plan->channels, channel = r % state->set.plan->channels;
+        size_t row = (size_t)(channel * state->points + side * state->items) + item;
+        copy(jet, at(jet, to, (size_t)r * (size_t)shape->inputs),
+             at(jet, a, row * (size_t)shape->input_stride), shape->inputs);
+    }
+}
+
+/* Its adjoints of the layer, (sides * channels, outputs). */
+static void keep_adjoints(sg_jet *jet, const sgi_jet_state *state, void *z, int layer, size_t item,
+                          void *to)
+{
+    const sgi_layer_shape *shape = &jet->shapes[layer];
+    int rows = state->set.points_per_item * state->set.plan->channels;
+    for (int r = 0; r < rows; r++) {
+        int side = r / state->set.plan->channels, channel = r % state->set.plan->channels;
+        size_t point = (size_t)(side * state->items) + item;
+        void *row = at(jet, to, (size_t)r * (size_t)shape->outputs);
+        if (!shape->last)
+            copy(jet, row,
+                 at(jet, z,
+                    ((size_t)(channel * state->points) + point) * (size_t)shape->output_stride),
+                 shape->outputs);
+        else
+            for (int o = 0; o < shape->outputs; o++)
+                copy(jet, at(jet, row, (size_t)o),
+                     at(jet, z,
+                        (size_t)(channel * shape->outputs + o) * (size_t)state->point_stride +
+                            point),
+                     1);
+    }
+}
+
+static void keep_factors(sg_jet *jet, const sgi_jet_state *state, void *z, void *a, int layer,
+                         const sink *to)
+{
+    const sgi_jet_store *store = &jet->call.store;
+    const sgi_jet_kept *kept = &store->layers[layer];
+    size_t rows = (size_t)(state->set.points_per_item * state->set.plan->channels);
+    size_t adjoint =
+        kept->adjoints + (size_t)to->component * rows * (size_t)jet->shapes[layer].outputs;
+    for (size_t i = 0; i < to->count; i++) {
+        size_t item = to->first + i;
+        if (to->component == 0)
+            keep_inputs(jet, state, a, layer, i,
+                        at(jet, store->inputs, item * store->input_size + kept->begin));
+        keep_adjoints(jet, state, z, layer, i,
+                      at(jet, store->adjoints, item * store->adjoint_size + adjoint));
+    }
 }
 
 static void layer_gradient(sg_jet *jet, const sgi_jet_state *state, int worker, int layer,
-                           const void *adjoint, const sink *to)
+                           void *adjoint, const sink *to)
 {
     const sgi_layer_shape *shape = &jet->shapes[layer];
-    const void *in = layer_input(&jet->workers[worker], layer);
-    if (to->rows) {
-        for (size_t i = 0; i < to->count; i++)
-            item_gradient(jet, state, worker, layer, adjoint, i, at(jet, to->rows, i * to->step));
+    void *in = layer_input(&jet->workers[worker], layer);
+    if (!to->gradient) {
+        if (jet->call.store.layers[layer].factored)
+            keep_factors(jet, state, adjoint, in, layer, to);
+        else
+            keep_rows(jet, state, adjoint, in, layer, to);
         return;
     }
     void *gradient = at(jet, to->gradient, jet->gradient_begin[layer]);
@@ -286,10 +358,10 @@ void sgi_tile_reverse(sg_jet *jet, const sgi_jet_state *state, int worker, void 
     reverse_into(jet, state, worker, &(sink){.gradient = gradient});
 }
 
-void sgi_tile_reverse_rows(sg_jet *jet, const sgi_jet_state *state, int worker, size_t count,
-                           void *rows, size_t step)
+void sgi_tile_reverse_rows(sg_jet *jet, const sgi_jet_state *state, int worker, size_t first,
+                           size_t count, int component)
 {
-    reverse_into(jet, state, worker, &(sink){.rows = rows, .count = count, .step = step});
+    reverse_into(jet, state, worker, &(sink){NULL, first, count, component});
 }
 
 /* ---- Tangent ------------------------------------------------------------------------------ */

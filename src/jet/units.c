@@ -59,17 +59,27 @@ static void pull_tile(sg_jet *jet, const sgi_jet_state *state, size_t unit, int 
     sgi_tile_reverse(jet, state, worker, jet->unit_gradient[unit]);
 }
 
+/* Residual `component` of the tile's items, from the worker to the store. */
+static void keep_residuals(sg_jet *jet, const sgi_jet_state *state, int worker, size_t first,
+                           size_t count, size_t component)
+{
+    size_t components = (size_t)state->set.components, size = sgi_type_size(jet->network->type);
+    char *to = at(jet, jet->call.store.residuals, first * components + component);
+    for (size_t i = 0; i < count; i++)
+        memcpy(to + i * components * size, at(jet, jet->workers[worker].residuals, i), size);
+}
+
 static void rows_tile(sg_jet *jet, const sgi_jet_state *state, int worker, size_t first,
                       size_t count)
 {
-    size_t components = (size_t)state->set.components, parameters = jet->network->parameters;
-    for (size_t j = 0; j < components; j++) {
-        size_t row = (first - jet->call.first) * components + j;
-        sgi_tile_residual(jet, state, worker, first, count, (int)j, NULL);
+    size_t place = first - jet->call.first;
+    for (int j = 0; j < state->set.components; j++) {
+        sgi_tile_residual(jet, state, worker, first, count, j, NULL);
+        if (jet->call.store.residuals)
+            keep_residuals(jet, state, worker, place, count, (size_t)j);
         sgi_tile_clear(jet, state, worker);
         sgi_tile_gather(jet, state, worker, count, NULL, 0);
-        sgi_tile_reverse_rows(jet, state, worker, count, at(jet, jet->call.rows, row * parameters),
-                              components * parameters);
+        sgi_tile_reverse_rows(jet, state, worker, place, count, j);
     }
 }
 
@@ -189,7 +199,7 @@ static void cut_tiles(sg_jet *jet)
         state->tiles = (items + capacity - 1) / capacity;
         jet->call.tiles += state->tiles;
     }
-    size_t units = jet->call.tiles / LEAST_TILES;
+    size_t units = accumulates(jet->call.mode) ? jet->call.tiles / LEAST_TILES : jet->call.tiles;
     jet->call.units = units < 1 ? 1 : units < jet->most_units ? units : jet->most_units;
 }
 

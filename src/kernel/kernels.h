@@ -81,6 +81,49 @@ typedef struct sgi_features {
     const void *sine, *cosine;  /* (channels, wave_stride): factors, signs included */
 } sgi_features;
 
+/* Where the rows of one item lie: one for each side and channel, distances in elements. The value
+ * rows are those of channel 0. */
+typedef struct sgi_item_rows {
+    int sides, channels;
+    size_t z_side, z_channel, z_step; /* z_step: from one output to the next */
+    size_t a_side, a_channel;         /* inputs are contiguous */
+} sgi_item_rows;
+
+/* C (m, n) += factor * A (m, k) B (n, k)^T; element (i, l) of A is at i * a_row + l * a_step. C is
+ * in double whatever the type: stretches of k of SGI_MULTIPLY_K are summed in the element type. */
+typedef struct sgi_multiply {
+    size_t m, n, k;
+    const void *a, *b;
+    size_t a_row, a_step, b_row, b_step;
+    double factor;
+    double *c;
+    size_t c_row;
+} sgi_multiply;
+
+enum { SGI_MULTIPLY_K = 256 };
+
+/* One side of a Gram product: `items` items with `channels` rows each (the sides of a pair one
+ * after the other), inputs (items, channels, inputs) and adjoints (items, components, channels,
+ * outputs), items `input_item` and `adjoint_item` elements apart. Every `plan_channels`th row is a
+ * value row. */
+typedef struct sgi_gram_side {
+    size_t items;
+    int channels, plan_channels, components;
+    const void *inputs, *adjoints;
+    size_t input_item, adjoint_item;
+} sgi_gram_side;
+
+/* C ((i, component), (j, component)) += sum over rows c of i and d of j of
+ * (weight * inputs_ic . inputs_jd + [c and d are value rows] * bias) * (adjoints_ic . adjoints_jd):
+ * the part that one layer has in J J^T. C is in double, as above. */
+typedef struct sgi_gram {
+    sgi_gram_side left, right;
+    int inputs, outputs;
+    double weight, bias;
+    double *c;
+    size_t c_row;
+} sgi_gram;
+
 typedef struct sgi_kernels {
     const char *name;
     int lanes; /* strides are multiples of it */
@@ -124,6 +167,17 @@ typedef struct sgi_kernels {
     /* tangent: in of z, out of a. */
     void (*activate_tangent)(const sgi_activate *args, const void *z, const void *a,
                              const void *memo, void *tangent);
+
+    /* The gradient of one item alone, in the caller's form: weight (outputs, inputs) is the sum of
+     * z a^T over the item's rows, bias (outputs) the sum of z over its value rows. */
+    void (*item_row)(const sgi_layer_shape *shape, const sgi_item_rows *rows, const void *z,
+                     const void *a, void *weight, void *bias);
+    /* Products of what items have left; `scratch` has as many elements as the size functions say,
+     * aligned to 64 bytes. */
+    size_t (*multiply_scratch)(void);
+    void (*multiply)(const sgi_multiply *args, void *scratch);
+    size_t (*gram_scratch)(const sgi_gram *args);
+    void (*gram)(const sgi_gram *args, void *scratch);
 
     /* Elements [begin, end) of parts[0] become the sum over all parts, in order, in double. */
     void (*combine)(void *const *parts, size_t count, size_t begin, size_t end);

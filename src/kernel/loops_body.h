@@ -11,6 +11,9 @@
 
 #include "kernel/layer_body.h"
 
+#include "kernel/gram_body.h"
+#include "kernel/item_row_body.h"
+
 static void feature_waves(const sgi_features *map, const real *x, int p, real *rows)
 {
     size_t step = (size_t)map->points * (size_t)map->stride;
@@ -83,5 +86,10 @@ const sgi_kernels SG_TABLE = {
     .activate = activate,
     .activate_reverse = activate_reverse,
     .activate_tangent = activate_tangent,
+    .item_row = item_row,
+    .multiply_scratch = multiply_scratch,
+    .multiply = multiply,
+    .gram_scratch = gram_scratch,
+    .gram = gram,
     .combine = combine,
 };

@@ -231,6 +231,8 @@ static void activate_tangent(const sgi_activate *args, const void *z, const void
         }
 }
 
+#include "kernel/plain_gram_body.h"
+
 static void combine(void *const *parts, size_t count, size_t begin, size_t end)
 {
     for (size_t i = begin; i < end; i++) {
@@ -258,5 +260,10 @@ const sgi_kernels SG_TABLE = {
     .activate = activate,
     .activate_reverse = activate_reverse,
     .activate_tangent = activate_tangent,
+    .item_row = item_row,
+    .multiply_scratch = multiply_scratch,
+    .multiply = multiply,
+    .gram_scratch = gram_scratch,
+    .gram = gram,
     .combine = combine,
 };

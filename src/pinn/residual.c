@@ -183,6 +183,18 @@ static const double *seeds(const set_context *c, const sg_jet_tile *tile, worksp
     return w->parameters;
 }
 
+/* The residual whose row was made, in the units of the row. */
+static void give_residual(const set_context *c, const sg_jet_tile *tile, const workspace *w)
+{
+    const void *residual = w->outputs[tile->component];
+    double root = c->roots[tile->component];
+    for (size_t i = 0; i < tile->count; i++)
+        if (c->owner->options.type == SG_FLOAT32)
+            ((float *)tile->residuals)[i] = (float)root * ((const float *)residual)[i];
+        else
+            ((double *)tile->residuals)[i] = root * ((const double *)residual)[i];
+}
+
 static void residual_callback(void *context, const sg_jet_tile *tile)
 {
     const set_context *c = context;
@@ -200,6 +212,8 @@ static void residual_callback(void *context, const sg_jet_tile *tile)
         add_sums(c, tile, &w);
     if (tile->sums && c->stored)
         store_residuals(c, tile, &w);
+    if (tile->residuals)
+        give_residual(c, tile, &w);
 }
 
 /* ---- Handle --------------------------------------------------------------------------------- */

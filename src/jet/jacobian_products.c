@@ -1,0 +1,360 @@
+/* Products with J and J^T, and the normal equations: whole rows, a panel at a time. Products that
+ * sum over residuals go panel after panel into the caller's memory; threads share what comes out.
+ */
+#include <string.h>
+
+#include "base/params.h"
+#include "jet/jacobian.h"
+
+enum {
+    ROW_BLOCK = 96,      /* rows of a unit of J V */
+    COLUMN_BLOCK = 1536, /* parameters of a unit of J^T W */
+    SQUARE_BLOCK = 192   /* parameters of a unit of J^T J, each way */
+};
+
+/* Panels that stay in a large cache between making and using them. */
+static const size_t PANEL_BYTES = (size_t)16 << 20;
+
+/* What the units see of one panel and one group of vectors. */
+typedef struct product_job {
+    sg_jacobian *jacobian;
+    size_t parameters, rows, count; /* rows of the panel, vectors of the group */
+    const void *rows_at;            /* (rows, parameters) */
+    const void *vectors;            /* (count, vector_row) of the network's type */
+    size_t vector_row;
+    double *out; /* (count, out_row) */
+    size_t out_row;
+} product_job;
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Items whose rows fit. */
+static size_t most_rows(const sg_jacobian *jacobian, size_t set)
+{
+    const sg_jet_network *network = jacobian->jet->network;
+    size_t row = network->parameters * sgi_type_size(network->type);
+    size_t rows = smaller(jacobian->panel_bytes / row, SGI_PANEL_ROWS);
+    return rows / (size_t)jacobian->jet->states[set].set.components;
+}
+
+/* Whole tiles that a large cache holds. */
+static size_t cached_rows(const sg_jacobian *jacobian, size_t set)
+{
+    const sgi_jet_state *state = &jacobian->jet->states[set];
+    const sg_jet_network *network = jacobian->jet->network;
+    size_t item =
+        (size_t)state->set.components * network->parameters * sgi_type_size(network->type);
+    size_t tile = (size_t)state->items, tiles = PANEL_BYTES / item / tile;
+    return smaller(most_rows(jacobian, set), (tiles > 0 ? tiles : 1) * tile);
+}
+
+static void fill_rows(sg_jacobian *jacobian, const sgi_panel *panel, bool residuals)
+{
+    sgi_jet_store store = {.layers = jacobian->jet->whole,
+                           .row_size = jacobian->jet->network->parameters,
+                           .rows = jacobian->panels,
+                           .residuals = residuals ? jacobian->residuals : NULL};
+    sgi_fill_panel(jacobian, panel, &store);
+}
+
+static size_t blocks(size_t count, size_t block)
+{
+    return (count + block - 1) / block;
+}
+
+static const void *at(const sg_jacobian *jacobian, const void *base, size_t element)
+{
+    return sgi_element((void *)(uintptr_t)base, jacobian->jet->network->type, element);
+}
+
+static void multiply(const product_job *job, const sgi_multiply *args, int worker)
+{
+    job->jacobian->jet->kernels->multiply(args, sgi_jacobian_scratch(job->jacobian, worker));
+}
+
+/* ---- J V --------------------------------------------------------------------------------------
+ */
+
+static void push_block(void *context, size_t unit, int worker)
+{
+    const product_job *job = context;
+    size_t first = unit * ROW_BLOCK;
+    sgi_multiply args = {.m = job->count,
+                         .n = smaller(job->rows - first, ROW_BLOCK),
+                         .k = job->parameters,
+                         .a = job->vectors,
+                         .a_row = job->vector_row,
+                         .a_step = 1,
+                         .b = at(job->jacobian, job->rows_at, first * job->parameters),
+                         .b_row = job->parameters,
+                         .b_step = 1,
+                         .factor = 1,
+                         .c = job->out + first,
+                         .c_row = job->out_row};
+    for (size_t i = 0; i < args.m; i++)
+        memset(args.c + i * args.c_row, 0, args.n * sizeof *args.c);
+    multiply(job, &args, worker);
+}
+
+/* ---- J^T W ------------------------------------------------------------------------------------
+ */
+
+/* out += vectors * rows */
+static void pull_block(void *context, size_t unit, int worker)
+{
+    const product_job *job = context;
+    size_t first = unit * COLUMN_BLOCK;
+    sgi_multiply args = {.m = job->count,
+                         .n = smaller(job->parameters - first, COLUMN_BLOCK),
+                         .k = job->rows,
+                         .a = job->vectors,
+                         .a_row = job->vector_row,
+                         .a_step = 1,
+                         .b = at(job->jacobian, job->rows_at, first),
+                         .b_row = 1,
+                         .b_step = job->parameters,
+                         .factor = 1,
+                         .c = job->out + first,
+                         .c_row = job->out_row};
+    multiply(job, &args, worker);
+}
+
+/* ---- Groups of vectors ------------------------------------------------------------------------
+ */
+
+/* `count` stretches of `length` numbers, `from_row` and `to_row` apart, to the network's type. */
+static void convert(const double *from, size_t from_row, float *to, size_t to_row, size_t count,
+                    size_t length)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < length; j++)
+            to[i * to_row + j] = (float)from[i * from_row + j];
+}
+
+static product_job new_job(sg_jacobian *jacobian, size_t count)
+{
+    return (product_job){.jacobian = jacobian,
+                         .parameters = jacobian->jet->network->parameters,
+                         .count = count,
+                         .rows_at = jacobian->panels};
+}
+
+/* The vectors of a group over the parameters, in the network's type. */
+static const void *group_vectors(sg_jacobian *jacobian, size_t count, const double *vectors)
+{
+    size_t parameters = jacobian->jet->network->parameters;
+    if (!jacobian->vectors)
+        return vectors;
+    convert(vectors, parameters, jacobian->vectors, parameters, count, parameters);
+    return jacobian->vectors;
+}
+
+static void push_group(sg_jacobian *jacobian, size_t count, const double *vectors, double *products)
+{
+    product_job job = new_job(jacobian, count);
+    job.vectors = group_vectors(jacobian, count, vectors);
+    job.vector_row = job.parameters;
+    job.out_row = sg_jacobian_residuals(jacobian);
+    for (sgi_panel p = {0}; sgi_next_panel(jacobian, cached_rows, &p);) {
+        fill_rows(jacobian, &p, false);
+        job.rows = p.rows;
+        job.out = products + p.row;
+        sgi_jacobian_run(jacobian, blocks(job.rows, ROW_BLOCK), push_block, &job);
+    }
+}
+
+static void pull_group(sg_jacobian *jacobian, size_t count, const double *weights, double *products)
+{
+    size_t all = sg_jacobian_residuals(jacobian);
+    product_job job = new_job(jacobian, count);
+    job.out = products;
+    job.out_row = job.parameters;
+    memset(products, 0, count * job.parameters * sizeof *products);
+    for (sgi_panel p = {0}; sgi_next_panel(jacobian, cached_rows, &p);) {
+        fill_rows(jacobian, &p, false);
+        job.rows = p.rows;
+        job.vectors = weights + p.row;
+        job.vector_row = all;
+        if (jacobian->vectors) {
+            convert(weights + p.row, all, jacobian->shares, SGI_PANEL_ROWS, count, p.rows);
+            job.vectors = jacobian->shares;
+            job.vector_row = SGI_PANEL_ROWS;
+        }
+        sgi_jacobian_run(jacobian, blocks(job.parameters, COLUMN_BLOCK), pull_block, &job);
+    }
+}
+
+static void normal_group(sg_jacobian *jacobian, size_t count, const double *vectors,
+                         double *products)
+{
+    product_job push = new_job(jacobian, count), pull = push;
+    push.vectors = group_vectors(jacobian, count, vectors);
+    push.vector_row = push.parameters;
+    push.out = jacobian->products;
+    push.out_row = SGI_PANEL_ROWS;
+    pull.vectors = jacobian->shares;
+    pull.vector_row = SGI_PANEL_ROWS;
+    pull.out = products;
+    pull.out_row = pull.parameters;
+    memset(products, 0, count * pull.parameters * sizeof *products);
+    for (sgi_panel p = {0}; sgi_next_panel(jacobian, cached_rows, &p);) {
+        fill_rows(jacobian, &p, false);
+        push.rows = pull.rows = p.rows;
+        sgi_jacobian_run(jacobian, blocks(push.rows, ROW_BLOCK), push_block, &push);
+        if (jacobian->vectors)
+            convert(jacobian->products, SGI_PANEL_ROWS, jacobian->shares, SGI_PANEL_ROWS, count,
+                    p.rows);
+        sgi_jacobian_run(jacobian, blocks(pull.parameters, COLUMN_BLOCK), pull_block, &pull);
+    }
+}
+
+typedef void group_function(sg_jacobian *jacobian, size_t count, const double *vectors,
+                            double *products);
+
+static sg_status by_groups(sg_jacobian *jacobian, size_t count, const double *vectors, size_t in,
+                           double *products, size_t out, group_function *function)
+{
+    if (count > 0 && (!vectors || !products))
+        return SG_ERROR_ARGUMENT;
+    for (size_t i = 0; i < count; i += SGI_GROUP_VECTORS)
+        function(jacobian, smaller(count - i, SGI_GROUP_VECTORS), vectors + i * in,
+                 products + i * out);
+    return SG_OK;
+}
+
+sg_status sg_jacobian_push(sg_jacobian *jacobian, size_t count, const double *vectors,
+                           double *products)
+{
+    if (!jacobian)
+        return SG_ERROR_ARGUMENT;
+    return by_groups(jacobian, count, vectors, jacobian->jet->network->parameters, products,
+                     sg_jacobian_residuals(jacobian), push_group);
+}
+
+sg_status sg_jacobian_pull(sg_jacobian *jacobian, size_t count, const double *weights,
+                           double *products)
+{
+    if (!jacobian)
+        return SG_ERROR_ARGUMENT;
+    return by_groups(jacobian, count, weights, sg_jacobian_residuals(jacobian), products,
+                     jacobian->jet->network->parameters, pull_group);
+}
+
+sg_status sg_jacobian_normal_product(sg_jacobian *jacobian, size_t count, const double *vectors,
+                                     double *products)
+{
+    if (!jacobian)
+        return SG_ERROR_ARGUMENT;
+    size_t parameters = jacobian->jet->network->parameters;
+    return by_groups(jacobian, count, vectors, parameters, products, parameters, normal_group);
+}
+
+/* ---- The normal equations -----------------------------------------------------------------------
+ */
+
+/* Blocks of J^T J on and above the diagonal. */
+static void square_block(void *context, size_t unit, int worker)
+{
+    const product_job *job = context;
+    size_t all = blocks(job->parameters, SQUARE_BLOCK);
+    size_t i = unit / all * SQUARE_BLOCK, j = unit % all * SQUARE_BLOCK;
+    if (j < i)
+        return;
+    sgi_multiply args = {.m = smaller(job->parameters - i, SQUARE_BLOCK),
+                         .n = smaller(job->parameters - j, SQUARE_BLOCK),
+                         .k = job->rows,
+                         .a = at(job->jacobian, job->rows_at, i),
+                         .b = at(job->jacobian, job->rows_at, j),
+                         .a_row = 1,
+                         .a_step = job->parameters,
+                         .b_row = 1,
+                         .b_step = job->parameters,
+                         .factor = 1,
+                         .c = job->out + i * job->parameters + j,
+                         .c_row = job->parameters};
+    multiply(job, &args, worker);
+}
+
+static void mirror_block(void *context, size_t unit, int worker)
+{
+    (void)worker;
+    const product_job *job = context;
+    size_t n = job->parameters, end = smaller(n, (unit + 1) * SQUARE_BLOCK);
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = unit * SQUARE_BLOCK; i < end && i < j; i++)
+            job->out[j * n + i] = job->out[i * n + j];
+}
+
+/* out[p] += sum of squares of column p */
+static void squares_block(void *context, size_t unit, int worker)
+{
+    (void)worker;
+    const product_job *job = context;
+    size_t first = unit * COLUMN_BLOCK, end = smaller(job->parameters, first + COLUMN_BLOCK);
+    bool single = job->jacobian->jet->network->type == SG_FLOAT32;
+    for (size_t r = 0; r < job->rows; r++) {
+        const void *row = at(job->jacobian, job->rows_at, r * job->parameters);
+        for (size_t p = first; p < end; p++) {
+            double x = single ? (double)((const float *)row)[p] : ((const double *)row)[p];
+            job->out[p] += x * x;
+        }
+    }
+}
+
+static void take_residuals(const sg_jacobian *jacobian, const sgi_panel *panel, double *to)
+{
+    bool single = jacobian->jet->network->type == SG_FLOAT32;
+    for (size_t i = 0; i < panel->rows; i++)
+        to[panel->row + i] = single ? (double)((const float *)jacobian->residuals)[i]
+                                    : ((const double *)jacobian->residuals)[i];
+}
+
+/* One panel's part in everything that is wanted. */
+static void add_panel(sg_jacobian *jacobian, const sgi_panel *panel,
+                      const sg_normal_equations *parts)
+{
+    product_job job = new_job(jacobian, 1);
+    size_t columns = blocks(job.parameters, COLUMN_BLOCK);
+    size_t squares = blocks(job.parameters, SQUARE_BLOCK);
+    job.rows = panel->rows;
+    job.out_row = job.parameters;
+    job.vectors = jacobian->residuals;
+    job.vector_row = panel->rows;
+    if (parts->residuals)
+        take_residuals(jacobian, panel, parts->residuals);
+    job.out = parts->right;
+    if (job.out)
+        sgi_jacobian_run(jacobian, columns, pull_block, &job);
+    job.out = parts->squares;
+    if (job.out)
+        sgi_jacobian_run(jacobian, columns, squares_block, &job);
+    job.out = parts->matrix;
+    if (job.out)
+        sgi_jacobian_run(jacobian, squares * squares, square_block, &job);
+}
+
+sg_status sg_jacobian_normal(sg_jacobian *jacobian, const sg_normal_equations *parts)
+{
+    if (!jacobian || !parts)
+        return SG_ERROR_ARGUMENT;
+    size_t n = jacobian->jet->network->parameters;
+    if (parts->matrix)
+        memset(parts->matrix, 0, n * n * sizeof(double));
+    if (parts->right)
+        memset(parts->right, 0, n * sizeof(double));
+    if (parts->squares)
+        memset(parts->squares, 0, n * sizeof(double));
+    sgi_panel_capacity *capacity = parts->matrix ? most_rows : cached_rows;
+    for (sgi_panel p = {0}; sgi_next_panel(jacobian, capacity, &p);) {
+        fill_rows(jacobian, &p, parts->right || parts->residuals);
+        add_panel(jacobian, &p, parts);
+    }
+    product_job job = new_job(jacobian, 1);
+    job.out = parts->matrix;
+    if (job.out)
+        sgi_jacobian_run(jacobian, blocks(n, SQUARE_BLOCK), mirror_block, &job);
+    return SG_OK;
+}

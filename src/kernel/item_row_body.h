@@ -1,0 +1,107 @@
+/* The gradient of one item, straight into the caller's row: a product over the item's few rows
+ * (channels, and sides of a pair), so stores count as much as operations and nothing is padded.
+ * Where the inputs are no multiple of a vector, the last vector lies over the one before. */
+typedef struct row_args {
+    const sgi_item_rows *rows;
+    const real *z, *a;
+    int inputs, outputs;
+    real *weight;
+} row_args;
+
+/* Outputs [output, output + count), `columns` vectors of inputs; the last one ends at `end`. */
+static SG_INLINE void row_block(int count, int columns, const row_args *args, int output, int first,
+                                int end)
+{
+    const sgi_item_rows *rows = args->rows;
+    value sum[ROWS][COLUMNS] = {0};
+    size_t last = (size_t)(end - LANES);
+    for (int side = 0; side < rows->sides; side++) {
+        const real *z = args->z + (size_t)side * rows->z_side + (size_t)output * rows->z_step;
+        const real *a = args->a + (size_t)side * rows->a_side;
+        for (int c = rows->channels; c > 0; c--) {
+            value line[COLUMNS];
+#pragma GCC unroll 8
+            for (int j = 0; j < columns; j++)
+                line[j] = sgi_load(a + (j + 1 < columns ? (size_t)(first + j * LANES) : last));
+#pragma GCC unroll 8
+            for (int i = 0; i < count; i++) {
+                real factor = z[(size_t)i * rows->z_step];
+#pragma GCC unroll 8
+                for (int j = 0; j < columns; j++)
+                    sum[i][j] += line[j] * factor;
+            }
+            z += rows->z_channel;
+            a += rows->a_channel;
+        }
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < count; i++) {
+        real *to = args->weight + (size_t)(output + i) * (size_t)args->inputs;
+#pragma GCC unroll 8
+        for (int j = 0; j < columns; j++)
+            sgi_store(to + (j + 1 < columns ? (size_t)(first + j * LANES) : last), sum[i][j]);
+    }
+}
+
+static SG_INLINE void row_columns(int columns, const row_args *args, int first, int end)
+{
+    int output = 0;
+    for (; output + ROWS <= args->outputs; output += ROWS)
+        row_block(ROWS, columns, args, output, first, end);
+    for (; output + 2 <= args->outputs; output += 2)
+        row_block(2, columns, args, output, first, end);
+    if (output < args->outputs)
+        row_block(1, columns, args, output, first, end);
+}
+
+/* Fewer inputs than lanes: whole vectors all the same, in the order of the outputs, so that each
+ * puts right what the one before wrote too far; the last ones by parts. */
+static void narrow_row(const row_args *args)
+{
+    const sgi_item_rows *rows = args->rows;
+    size_t inputs = (size_t)args->inputs, end = inputs * (size_t)args->outputs;
+    for (int o = 0; o < args->outputs; o++) {
+        value sum = sgi_splat(0);
+        for (int side = 0; side < rows->sides; side++)
+            for (int c = 0; c < rows->channels; c++)
+                sum +=
+                    sgi_load(args->a + (size_t)side * rows->a_side + (size_t)c * rows->a_channel) *
+                    args->z[(size_t)side * rows->z_side + (size_t)c * rows->z_channel +
+                            (size_t)o * rows->z_step];
+        size_t at = (size_t)o * inputs;
+        if (at + (size_t)LANES <= end)
+            sgi_store(args->weight + at, sum);
+        else
+            sgi_store_part(args->weight + at, sum, args->inputs);
+    }
+}
+
+static void item_row(const sgi_layer_shape *shape, const sgi_item_rows *rows, const void *z,
+                     const void *a, void *weight, void *bias)
+{
+    row_args args = {rows, z, a, shape->inputs, shape->outputs, weight};
+    int first = 0;
+    if (shape->inputs < LANES)
+        narrow_row(&args);
+    else
+        for (; first < shape->inputs; first += COLUMNS * LANES) {
+            int rest = vectors(shape->inputs - first);
+            if (rest >= COLUMNS)
+                row_columns(COLUMNS, &args, first,
+                            rest == COLUMNS ? shape->inputs : first + COLUMNS * LANES);
+#if SG_COLUMNS > 2
+            else if (rest == 3)
+                row_columns(3, &args, first, shape->inputs);
+            else if (rest == 2)
+                row_columns(2, &args, first, shape->inputs);
+#endif
+            else
+                row_columns(1, &args, first, shape->inputs);
+        }
+    for (int o = 0; o < shape->outputs; o++) {
+        real sum = 0;
+        for (int side = 0; side < rows->sides; side++)
+            sum += args.z[(size_t)side * rows->z_side + (size_t)o * rows->z_step];
+        ((real *)bias)[o] = sum;
+    }
+}
