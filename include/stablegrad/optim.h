@@ -90,8 +90,8 @@ SG_CHECKED sg_status sg_optim_step(sg_optim *optim, sg_scaler *scaler, sg_step_i
  * of rescaled gradients: Adam's first moment is a factor alpha away from that of raw gradients, its
  * second alpha^2, the momentum of SGD alpha. When the scaler's window ends the gradients are raw
  * again, and steps with the old moments are far too large or too small for a while. So the state
- * holds for each span the mean of the factors that its moments were made with, and the moments are
- * divided by it; when rescaling begins late or again, they are multiplied by the first factor.
+ * holds for each span the mean factor of its last ten steps or so, and the moments are divided by
+ * it; when rescaling begins late or again, they are multiplied by the first factor.
  * SG_HANDOVER_KEEP and SG_HANDOVER_RESTART of the scaler's configuration say otherwise. A block
  * that was never rescaled (nor clipped) is left as it is. Weight decay that is added to the
  * gradient (SG_OPTIM_ADAM and SGD) is in the moments and is converted with them.

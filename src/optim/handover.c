@@ -4,6 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+/* What of the record a step keeps. */
+static const double memory = 0.9;
+
 /* What clipping would multiply the raw gradients of this step by. */
 static double raw_clip(const sg_optim *optim, const sgi_scaler_view *view)
 {
@@ -19,24 +22,15 @@ static double gain(const sg_optim *optim, size_t span, const sg_scaler *scaler,
     return sgi_scaler_gain(scaler, span) * (clip / raw_clip(optim, view));
 }
 
-static double to_power(double value, int power)
-{
-    return power == 2 ? value * value : value;
-}
-
 void sgi_handover_record(sg_optim *optim, size_t span, const sg_scaler *scaler,
                          const sgi_scaler_view *view)
 {
-    double a = gain(optim, span, scaler, view);
-    double size = raw_clip(optim, view) * sqrt(sgi_scaler_norm2(scaler, span));
-    for (size_t b = 0; b < optim->buffers_per_span; b++) {
-        const sgi_buffer_kind *kind = &optim->buffer_kinds[b];
-        sgi_unit_record *record = &sgi_state_records(optim, span)[b];
-        double weight = to_power(size, kind->power);
-        record->weight = kind->memory * record->weight + weight;
-        if (record->weight > 0)
-            record->mean += weight / record->weight * (to_power(a, kind->power) - record->mean);
-    }
+    double a = gain(optim, span, scaler, view), clip = raw_clip(optim, view);
+    double weight = clip * clip * sgi_scaler_norm2(scaler, span);
+    sgi_unit_record *record = &sgi_state_records(optim)[span];
+    record->weight = memory * record->weight + weight;
+    if (record->weight > 0)
+        record->square += weight / record->weight * (a * a - record->square);
 }
 
 /* In double and one factor after the other: the square of a factor may leave the range of float. */
@@ -56,49 +50,32 @@ static void multiply(void *values, const sg_span *span, double factor, int power
 static void forget(sg_optim *optim, size_t span)
 {
     const sg_span *s = &optim->params->spans[span];
-    for (size_t b = 0; b < optim->buffers_per_span; b++) {
+    for (size_t b = 0; b < optim->buffers.count; b++)
         memset(sgi_state_buffer(optim, span, b), 0, s->count * sgi_type_size(s->type));
-        sgi_state_records(optim, span)[b] = (sgi_unit_record){0, 0};
-    }
+    sgi_state_records(optim)[span] = (sgi_unit_record){0, 0};
     sgi_state_span_steps(optim)[span] = 0;
 }
 
-/* What buffer `b` of the span must be multiplied by, to the buffer's power, to be in units where
- * gradients are multiplied by `a`; 1 when it is, or is empty. */
-static double change(const sg_optim *optim, size_t span, size_t b, double a)
+/* Takes a span's buffers by `factor` to the unit `a`. */
+static void convert(sg_optim *optim, size_t span, double factor, double a)
 {
-    const sgi_unit_record *record = &sgi_state_records(optim, span)[b];
-    double unit = optim->buffer_kinds[b].power == 2 ? sqrt(record->mean) : record->mean;
-    return record->weight > 0 ? a / unit : 1;
+    for (size_t b = 0; b < optim->buffers.count; b++)
+        multiply(sgi_state_buffer(optim, span, b), &optim->params->spans[span], factor,
+                 optim->buffers.powers[b]);
+    sgi_state_records(optim)[span].square = a * a;
 }
 
 /* Takes one span to units where gradients are multiplied by `a`. */
-static void convert(sg_optim *optim, size_t span, double a)
-{
-    const sg_span *s = &optim->params->spans[span];
-    for (size_t b = 0; b < optim->buffers_per_span; b++) {
-        int power = optim->buffer_kinds[b].power;
-        double factor = change(optim, span, b, a);
-        if (!isnormal(factor)) { /* factors at the very edge of double */
-            forget(optim, span);
-            return;
-        }
-        if (factor == 1)
-            continue;
-        multiply(sgi_state_buffer(optim, span, b), s, factor, power);
-        sgi_state_records(optim, span)[b].mean = to_power(a, power);
-    }
-}
-
 static void hand_over_span(sg_optim *optim, size_t span, double a, sg_handover how)
 {
-    if (how == SG_HANDOVER_CONVERT)
-        convert(optim, span, a);
-    for (size_t b = 0; b < optim->buffers_per_span && how == SG_HANDOVER_RESTART; b++)
-        if (change(optim, span, b, a) != 1) {
-            forget(optim, span);
-            return;
-        }
+    const sgi_unit_record *record = &sgi_state_records(optim)[span];
+    double factor = record->weight > 0 ? a / sqrt(record->square) : 1;
+    if (factor == 1 || how == SG_HANDOVER_KEEP)
+        return;
+    if (how == SG_HANDOVER_RESTART || !isnormal(factor)) /* or factors at the edge of double */
+        forget(optim, span);
+    else
+        convert(optim, span, factor, a);
 }
 
 bool sgi_handover(sg_optim *optim, const sg_scaler *scaler, const sgi_scaler_view *view)

@@ -8,15 +8,11 @@
 static const uint64_t state_magic = 0x0032304450545347u; /* "GSTPD02" */
 
 /* The one place that says which buffers an optimizer has. */
-static size_t list_buffers(const sg_optim_config *config, sgi_buffer_kind *kinds)
+static sgi_buffer_list list_buffers(const sg_optim_config *config)
 {
-    if (config->kind == SG_OPTIM_SGD) {
-        kinds[0] = (sgi_buffer_kind){1, config->momentum};
-        return config->momentum > 0 ? 1 : 0;
-    }
-    kinds[0] = (sgi_buffer_kind){1, config->beta1};
-    kinds[1] = (sgi_buffer_kind){2, config->beta2};
-    return 2;
+    if (config->kind != SG_OPTIM_SGD)
+        return (sgi_buffer_list){2, {1, 2}};
+    return (sgi_buffer_list){config->momentum > 0 ? 1 : 0, {1}};
 }
 
 static size_t round_up(size_t bytes)
@@ -40,7 +36,7 @@ static uint64_t hash(uint64_t h, const void *data, size_t size)
 
 static uint64_t layout_hash(const sg_optim *optim)
 {
-    uint64_t kind = (uint64_t)optim->config.kind * 4 + optim->buffers_per_span;
+    uint64_t kind = (uint64_t)optim->config.kind * 4 + optim->buffers.count;
     uint64_t h = hash(14695981039346656037u, &kind, sizeof kind);
     for (size_t i = 0; i < optim->params->count; i++) {
         const sg_span *span = &optim->params->spans[i];
@@ -52,15 +48,15 @@ static uint64_t layout_hash(const sg_optim *optim)
 }
 
 /* Lays the buffers out; returns the size of the state, or 0 if it does not fit in memory. */
-static size_t lay_out(const sg_params *params, size_t per_span, size_t *buffers)
+static size_t lay_out(const sg_params *params, size_t per_span, size_t *offsets)
 {
-    size_t of_span = sizeof(uint64_t) + per_span * sizeof(sgi_unit_record);
+    size_t of_span = sizeof(uint64_t) + sizeof(sgi_unit_record);
     size_t size = round_up(sizeof(sgi_state_header) + params->count * of_span);
     for (size_t i = 0; i < params->count; i++) {
         size_t bytes = buffer_bytes(&params->spans[i]);
         if (bytes > (SIZE_MAX - SG_ALIGNMENT - size) / SG_MOST_BUFFERS)
             return 0;
-        buffers[i] = size;
+        offsets[i] = size;
         size += per_span * bytes;
     }
     return size;
@@ -69,11 +65,11 @@ static size_t lay_out(const sg_params *params, size_t per_span, size_t *buffers)
 sg_status sgi_state_create(sg_optim *optim)
 {
     const sg_allocator *a = &optim->allocator;
-    optim->buffers_per_span = list_buffers(&optim->config, optim->buffer_kinds);
-    optim->buffers = sgi_allocate(a, optim->params->count, sizeof *optim->buffers);
-    if (!optim->buffers)
+    optim->buffers = list_buffers(&optim->config);
+    optim->offsets = sgi_allocate(a, optim->params->count, sizeof *optim->offsets);
+    if (!optim->offsets)
         return SG_ERROR_MEMORY;
-    optim->state_size = lay_out(optim->params, optim->buffers_per_span, optim->buffers);
+    optim->state_size = lay_out(optim->params, optim->buffers.count, optim->offsets);
     if (optim->state_size == 0)
         return SG_ERROR_MEMORY;
     optim->state = sgi_allocate(a, optim->state_size, 1);
@@ -86,7 +82,7 @@ sg_status sgi_state_create(sg_optim *optim)
 void sgi_state_destroy(sg_optim *optim)
 {
     sgi_release(&optim->allocator, optim->state);
-    sgi_release(&optim->allocator, optim->buffers);
+    sgi_release(&optim->allocator, optim->offsets);
 }
 
 sgi_state_header *sgi_state_head(const sg_optim *optim)
@@ -99,15 +95,14 @@ uint64_t *sgi_state_span_steps(const sg_optim *optim)
     return (uint64_t *)(void *)(optim->state + sizeof(sgi_state_header));
 }
 
-sgi_unit_record *sgi_state_records(const sg_optim *optim, size_t span)
+sgi_unit_record *sgi_state_records(const sg_optim *optim)
 {
-    void *first = sgi_state_span_steps(optim) + optim->params->count;
-    return (sgi_unit_record *)first + span * optim->buffers_per_span;
+    return (sgi_unit_record *)(void *)(sgi_state_span_steps(optim) + optim->params->count);
 }
 
 void *sgi_state_buffer(const sg_optim *optim, size_t span, size_t index)
 {
-    return optim->state + optim->buffers[span] + index * buffer_bytes(&optim->params->spans[span]);
+    return optim->state + optim->offsets[span] + index * buffer_bytes(&optim->params->spans[span]);
 }
 
 const void *sg_optim_state(const sg_optim *optim, size_t *size)

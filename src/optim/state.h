@@ -1,5 +1,5 @@
 /* The optimizer as its parts see it, and its state: one flat block of a header, for each span a
- * step count and the record of its buffers' units, then the buffers, each starting on a cache
+ * step count and the unit of its buffers, then the buffers, each starting on a cache
  * line. It is what sg_optim_state hands out and sg_optim_restore takes back. */
 #ifndef SG_OPTIM_STATE_H
 #define SG_OPTIM_STATE_H
@@ -11,18 +11,18 @@
 
 enum { SG_MOST_BUFFERS = 2 };
 
-/* What an optimizer says of a buffer that it keeps for each span: the power of the gradient's unit
- * that it is in, and the share of it that a step keeps. Adam's first moment is {1, beta1}, its
- * second {2, beta2}, the momentum of SGD {1, momentum}. */
-typedef struct sgi_buffer_kind {
-    int power;
-    double memory;
-} sgi_buffer_kind;
+/* What an optimizer says of the buffers that it keeps for each span: the power of the gradient's
+ * unit that each is in. Adam's first moment is in power 1, its second in power 2, the momentum of
+ * SGD in power 1. */
+typedef struct sgi_buffer_list {
+    size_t count;
+    int powers[SG_MOST_BUFFERS];
+} sgi_buffer_list;
 
-/* The unit that a buffer is in: the mean over past steps of the power of what the gradient was
- * multiplied by; see handover.h. Weight 0: the buffer is empty. */
+/* The unit that a span's buffers are in: the square of what the last gradients were multiplied by,
+ * and how much stands behind it; see handover.h. Weight 0: nothing yet. */
 typedef struct sgi_unit_record {
-    double mean;
+    double square;
     double weight;
 } sgi_unit_record;
 
@@ -44,9 +44,8 @@ struct sg_optim {
     const sgi_scale_kernels *scale_kernels;
     double *rate_factors; /* one for each span */
     double *unit_norms;   /* |g|^2 of each unit, for clipping without a scaler */
-    sgi_buffer_kind buffer_kinds[SG_MOST_BUFFERS];
-    size_t buffers_per_span;
-    size_t *buffers; /* offset in the state of each span's first buffer */
+    sgi_buffer_list buffers;
+    size_t *offsets; /* in the state, of each span's first buffer */
     unsigned char *state;
     size_t state_size;
 };
@@ -63,8 +62,8 @@ sgi_state_header *sgi_state_head(const sg_optim *optim);
 /* How many steps each span has taken. */
 uint64_t *sgi_state_span_steps(const sg_optim *optim);
 
-/* The records of span `span`'s buffers. */
-sgi_unit_record *sgi_state_records(const sg_optim *optim, size_t span);
+/* The unit that each span's buffers are in. */
+sgi_unit_record *sgi_state_records(const sg_optim *optim);
 
 /* Buffer `index` of span `span`. */
 void *sgi_state_buffer(const sg_optim *optim, size_t span, size_t index);
