@@ -160,6 +160,15 @@ expect 0 train stopped --resume --quiet
 expect 0 train heat.yaml $small --set training.steps=4000 --quiet --out whole --threads 2
 cmp stopped/weights.safetensors whole/weights.safetensors || fail "resumed weights differ"
 
+# The hand-over from rescaled to raw gradients: chosen, refused, marked.
+expect 2 train heat.yaml --set training.stablegrad.handover=drop
+says err 'convert, keep, restart'
+# shellcheck disable=SC2086
+expect 0 train heat.yaml $small --set training.steps=20 --set training.stablegrad.handover=restart --quiet --out handed
+says handed/metrics.jsonl '"handover":"raw"'
+says handed/run.json '"handover": "restart"'
+says handed/report.html 'At step 11 the gradients became raw ones'
+
 # The README's problem in ten lines, as it stands there.
 awk '/^Save as/ { on = 1; next } /^Then:/ { exit } on && /^    / { print substr($0, 5) }' "$source/README.md" >readme.yaml
 [ "$(wc -l <readme.yaml)" = 10 ] || fail "the README's problem is not ten lines long"

@@ -94,6 +94,7 @@ static void test_configurations(void **state)
     assert_close(sg_schedule_factor(terms, 2, 50), 0, 0);
     assert_int_equal(sgi_problem_scale(p).method, SG_METHOD_NONE);
     assert_int_equal(sgi_problem_scale(p).until, 25);
+    assert_int_equal(sgi_problem_scale(p).handover, SG_HANDOVER_CONVERT);
     sgi_arena_clear(&arena);
     sgi_problem_destroy(p);
 }
@@ -155,6 +156,7 @@ static void test_overrides(void **state)
                                 "constants.L=4",
                                 "evaluation.grid=5 x 6",
                                 "training.stablegrad.until=forever",
+                                "training.stablegrad.handover=keep",
                                 "training.stablegrad.reference=0.5"};
     sgi_problem *p = read_text(small, sets, sizeof sets / sizeof sets[0]);
     assert_int_equal(p->settings.network.hidden.count, 12);
@@ -164,6 +166,7 @@ static void test_overrides(void **state)
     assert_close(p->upper[1], 8, 0);
     assert_int_equal(p->settings.evaluation.grid[1], 6);
     assert_true(sgi_problem_scale(p).until == SG_FOREVER);
+    assert_int_equal(sgi_problem_scale(p).handover, SG_HANDOVER_KEEP);
     assert_close(sgi_problem_scale(p).constant, 0.5, 0);
     sgi_problem_destroy(p);
 }

@@ -194,6 +194,33 @@ static void resumed_steps_replace_the_old(void **state)
     folder_remove(folder);
 }
 
+static void the_handover_is_told(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary();
+    folder_run(sub(folder, "r"), FOLDER_ODE, true, 1, 5000);
+    const char *const after[] = {"0.019", "0.5"};
+    for (size_t jump = 0; jump < 2; jump++) {
+        char lines[600];
+        (void)snprintf(
+            lines, sizeof lines,
+            "{\"step\":100,\"loss\":0.01,\"outcome\":\"scaled\"}\n"
+            "{\"step\":101,\"loss\":0.01,\"outcome\":\"inactive\",\"handover\":\"raw\"}\n"
+            "{\"step\":200,\"loss\":0.01,\"after_handover\":{\"step\":101,\"loss\":0.01,"
+            "\"highest\":%s,\"highest_step\":130}}\n",
+            after[jump]);
+        folder_put(sub(folder, "r"), "metrics.jsonl", lines);
+        char *html = report_of(sub(folder, "r"));
+        assert_non_null(strstr(html, "At step 101 the gradients became raw ones"));
+        assert_non_null(strstr(html, "moments were converted"));
+        assert_true((strstr(html, "The loss jumped") != NULL) == (jump == 1));
+        assert_true((strstr(html, "The loss did not jump") != NULL) == (jump == 0));
+        assert_true((strstr(html, "at step 130") != NULL) == (jump == 1));
+        free(html);
+    }
+    folder_remove(folder);
+}
+
 static void unfinished_comparisons_are_said(void **state)
 {
     (void)state;
@@ -276,6 +303,7 @@ int main(void)
         cmocka_unit_test(hostile_names_are_harmless),
         cmocka_unit_test(missing_parts_are_said),
         cmocka_unit_test(resumed_steps_replace_the_old),
+        cmocka_unit_test(the_handover_is_told),
         cmocka_unit_test(unfinished_comparisons_are_said),
         cmocka_unit_test(unusable_folders_are_refused),
         cmocka_unit_test(allocations_fail_in_turn),

@@ -254,6 +254,7 @@ static const char *const every[][3] = {
     {"training.stablegrad.method", "off", "none"},
     {"training.stablegrad.from", "4", "4"},
     {"training.stablegrad.until", "half", "half"},
+    {"training.stablegrad.handover", "restart", "restart"},
     {"training.stablegrad.reference", "norm", "norm"},
     {"training.stablegrad.blocks", "layer", "layer"},
     {"training.stablegrad.eps", "1e-6", "1e-6"},

@@ -177,32 +177,78 @@ static char *metrics_without_times(const char *folder)
     return data;
 }
 
-static void a_resumed_run_equals_the_uninterrupted_one(void **state)
+/* Runs to step `stop`, resumes, and compares with the run in `whole`. */
+static void assert_resumes(const char *whole, uint64_t stop)
 {
-    (void)state;
-    char whole[SG_PATH_SIZE], part[SG_PATH_SIZE];
+    char part[SG_PATH_SIZE], name[32], line[32];
     sgi_train_result result;
     sg_diagnostic diagnostic = {0};
-    folder_named(whole, "whole");
-    folder_named(part, "part");
-    assert_complete(whole, NULL, 0, 2, false, &result);
-    watch w = {.stop_at = 17};
+    snprintf(name, sizeof name, "part-%d", (int)stop);
+    snprintf(line, sizeof line, "{\"step\":%d,", (int)stop);
+    folder_named(part, name);
+    watch w = {.stop_at = stop};
     assert_ok(run(part, NULL, 0, 2, false, &w, &result, &diagnostic));
     assert_int_equal(result.end, SG_TRAIN_INTERRUPTED);
-    assert_int_equal(result.steps, 17);
+    assert_int_equal(result.steps, stop);
     assert_complete(part, NULL, 0, 1, true, &result);
-    assert_int_equal(result.first_step, 17);
+    assert_int_equal(result.first_step, stop);
     assert_int_equal(result.steps, 40);
     assert_same_file(whole, part, "weights.safetensors");
-    /* The interruption adds an evaluation at step 17; everything else is the same. */
+    /* The interruption adds an evaluation at its step; everything else is the same. */
     char *a = metrics_without_times(whole), *b = metrics_without_times(part);
-    char *extra = strstr(b, "{\"step\":17,");
+    char *extra = strstr(b, line);
     assert_non_null(extra);
     char *next = strchr(extra, '\n') + 1;
     memmove(extra, next, strlen(next) + 1);
     assert_string_equal(a, b);
     free(a);
     free(b);
+}
+
+/* StableGrad ends after step 30: before that, near it on either side, and after it. */
+static void a_resumed_run_equals_the_uninterrupted_one(void **state)
+{
+    (void)state;
+    char whole[SG_PATH_SIZE];
+    sgi_train_result result;
+    folder_named(whole, "whole");
+    assert_complete(whole, NULL, 0, 2, false, &result);
+    const uint64_t stops[] = {17, 29, 32, 38};
+    for (size_t i = 0; i < 4; i++)
+        assert_resumes(whole, stops[i]);
+}
+
+/* The first raw step has a line of its own that says so, and the last one what the loss did. */
+static void the_handover_is_marked_and_a_jump_is_told(void **state)
+{
+    (void)state;
+    char folder[SG_PATH_SIZE];
+    const char *const sets[] = {"training.stablegrad.handover=keep", "training.stablegrad.until=12",
+                                "network.activation=silu",
+                                /* a jump for certain: four steps with an absurd rate */
+                                "training.schedule.pieces=[{from: 12, until: 16, factor: 300}]"};
+    for (size_t jump = 0; jump < 2; jump++) {
+        sgi_train_result result;
+        sg_diagnostic diagnostic = {0};
+        watch w = {0};
+        size_t size;
+        folder_named(folder, jump ? "jump" : "no-jump");
+        assert_ok(run(folder, sets, 3 + jump, 1, false, &w, &result, &diagnostic));
+        char *metrics = read_file(folder, "metrics.jsonl", &size);
+        char *line = strstr(metrics, "{\"step\":13,");
+        assert_non_null(line);
+        assert_non_null(strstr(metrics, "\"handover\":\"raw\""));
+        assert_true(strstr(metrics, "\"handover\"") < strchr(line, '\n'));
+        assert_true(strstr(metrics, "\"handover\"") > line);
+        assert_non_null(strstr(line, "\"after_handover\":{\"step\":13,\"loss\":"));
+        free(metrics);
+        char *record = read_file(folder, "run.json", &size);
+        assert_non_null(strstr(record, "\"handover\": \"keep\""));
+        free(record);
+        if (jump)
+            assert_non_null(strstr(w.last_note, "the loss jumped where gradients became raw, at "
+                                                "step 13: from "));
+    }
 }
 
 static void a_crash_after_a_checkpoint_loses_nothing(void **state)
@@ -442,6 +488,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_give_the_same_weights),
         cmocka_unit_test(a_resumed_run_equals_the_uninterrupted_one),
+        cmocka_unit_test(the_handover_is_marked_and_a_jump_is_told),
         cmocka_unit_test(a_crash_after_a_checkpoint_loses_nothing),
         cmocka_unit_test(stablegrad_leaves_the_forward_model_untouched),
         cmocka_unit_test(a_loss_that_overflows_ends_with_a_message),

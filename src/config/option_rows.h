@@ -78,6 +78,9 @@
               "first step that is rescaled"),                                                      \
         OTHER("training.stablegrad.until", SG_OPTION_STEP, TRAINING(at, until), 0, 1e15, until_is, \
               "first step that is not any more: a number, half, or forever"),                      \
+        CHOICE("training.stablegrad.handover", TRAINING(at, handover),                             \
+               WORDS(SG_HANDOVER_LIST(SGI_LIST_WORD)), "convert",                                  \
+               "the optimizer's moments when gradients change between raw and rescaled"),          \
         {"training.stablegrad.reference",                                                          \
          SG_OPTION_SCALE,                                                                          \
          TRAINING(at, reference),                                                                  \

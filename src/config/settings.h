@@ -85,6 +85,7 @@ typedef struct sgi_training_settings {
     sgi_pieces pieces;
     int method; /* sg_method */
     int64_t from, until;
+    int handover; /* sg_handover */
     sgi_reference_choice reference;
     int blocks; /* sg_blocks */
     double scale_eps;

@@ -18,6 +18,7 @@ sg_scale_config sgi_training_scale(const sgi_training_settings *training, uint64
         config.until = steps / 2;
     if (training->until == SG_STEP_FOREVER)
         config.until = SG_FOREVER;
+    config.handover = (sg_handover)training->handover;
     return config;
 }
 

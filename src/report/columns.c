@@ -133,9 +133,12 @@ static sg_status set_value(flattener *f, double value)
     return SG_OK;
 }
 
-static double outcome_code(const char *text)
+/* The number of a word in a column that has words for values; NaN when there is none. */
+static double code_of(const char *column, const char *text)
 {
-    for (int i = 0; i < SG_OUTCOME_COUNT; i++)
+    if (strcmp(column, "handover") == 0)
+        return strcmp(text, "rescaled") == 0 ? SG_HANDOVER_TO_RESCALED : SG_HANDOVER_TO_RAW;
+    for (int i = 0; i < SG_OUTCOME_COUNT && strcmp(column, "outcome") == 0; i++)
         if (strcmp(text, sg_outcome_name((sg_outcome)i)) == 0)
             return i;
     return NAN;
@@ -164,8 +167,10 @@ static sg_status flatten(flattener *f, const json_t *value, size_t length, int d
         return set_value(f, json_number_value(value));
     if (json_is_null(value))
         return set_value(f, INFINITY);
-    if (json_is_string(value) && strcmp(f->name, "outcome") == 0)
-        return set_value(f, outcome_code(json_string_value(value)));
+    if (json_is_string(value)) {
+        double code = code_of(f->name, json_string_value(value));
+        return isnan(code) ? SG_OK : set_value(f, code);
+    }
     if (json_is_object(value)) {
         const char *key;
         json_t *member;

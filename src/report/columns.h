@@ -25,6 +25,9 @@ typedef struct sgi_columns {
 
 /* The column "outcome" holds numbers of sg_outcome. */
 
+/* Values of the column "handover": the units that the optimizer's moments came to. */
+enum { SG_HANDOVER_TO_RAW, SG_HANDOVER_TO_RESCALED };
+
 void sgi_columns_begin(sgi_columns *columns, const sg_allocator *allocator);
 void sgi_columns_release(sgi_columns *columns);
 

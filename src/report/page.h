@@ -49,6 +49,9 @@ bool sgi_page_has_metrics(const sgi_page *page);
 /* A mark at the step where StableGrad ends, if it ends before the run does; returns 0 or 1. */
 size_t sgi_page_window_mark(const sgi_page *page, sgi_mark *mark);
 
+/* A paragraph for each time that the gradients changed between rescaled and raw. */
+void sgi_page_handover(sgi_page *page, const sgi_run *run);
+
 /* The class number of a variant's colour. */
 int sgi_page_colour(const sgi_page *page, size_t v);
 

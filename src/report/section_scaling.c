@@ -334,6 +334,7 @@ static void describe(sgi_page *page, size_t v, bool named)
         sgi_text_add(out, " steps were skipped because a gradient was not finite.");
     }
     sgi_text_add(out, "</p>\n");
+    sgi_page_handover(page, run);
 }
 
 /* When c falls below Adam's eps the optimizer's step shrinks by itself; the reader should know. */

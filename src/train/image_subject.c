@@ -134,7 +134,7 @@ static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, sg_step_i
     add(&s->total, &result, seconds);
     if (result.observed)
         keep_layers(s);
-    *write = *write || result.observed;
+    *write = *write || result.observed || result.info.handed_over;
     *info = result.info;
     s->term = (sg_pinn_value){"cross_entropy", 1, result.loss.loss};
     fill_images(s, &result, result.observed, *write);
@@ -144,7 +144,9 @@ static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, sg_step_i
                                   .terms = &s->term,
                                   .term_count = 1,
                                   .scale = result.scale,
-                                  .images = &s->metrics};
+                                  .images = &s->metrics,
+                                  .handed_over = result.info.handed_over,
+                                  .rescaled = result.info.rescaled};
     metrics->note = note_of(s, sgi_image_events_step(&s->events, net, &result));
     return SG_OK;
 }

@@ -142,6 +142,16 @@ static void add_images(json_t *object, const sgi_image_metrics *images)
         json_object_set_new(object, "activations", activations_array(images));
 }
 
+static json_t *jump_object(const sgi_jump *jump)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "step", json_integer((json_int_t)jump->event));
+    json_object_set_new(object, "loss", sgi_json_number(jump->before));
+    json_object_set_new(object, "highest", sgi_json_number(jump->highest));
+    json_object_set_new(object, "highest_step", json_integer((json_int_t)jump->highest_step));
+    return object;
+}
+
 sg_status sgi_metrics_step(sgi_metrics *metrics, const sgi_step_metrics *step,
                            sg_diagnostic *diagnostic)
 {
@@ -156,6 +166,10 @@ sg_status sgi_metrics_step(sgi_metrics *metrics, const sgi_step_metrics *step,
     json_object_set_new(object, "ratio_raw", sgi_json_number(step->scale->ratio_raw));
     json_object_set_new(object, "ratio_scaled", sgi_json_number(step->scale->ratio_scaled));
     json_object_set_new(object, "skipped", json_integer((json_int_t)step->skipped));
+    if (step->handed_over)
+        json_object_set_new(object, "handover", json_string(step->rescaled ? "rescaled" : "raw"));
+    if (step->jump)
+        json_object_set_new(object, "after_handover", jump_object(step->jump));
     if (step->images)
         add_images(object, step->images);
     json_object_set_new(object, "layers", layers_array(step->scale));

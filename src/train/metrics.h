@@ -10,6 +10,7 @@
 
 #include "stablegrad/pinn.h"
 #include "stablegrad/scale.h"
+#include "train/jump.h"
 #include "train/run_folder.h"
 
 /* The output of one layer of a network on images. */
@@ -38,6 +39,9 @@ typedef struct sgi_step_metrics {
     const sgi_image_metrics *images; /* NULL for a PDE */
     const char *note;                /* a sentence for the user, or NULL */
     uint64_t skipped;
+    bool handed_over;     /* the optimizer's moments changed units before this step, and now are */
+    bool rescaled;        /* in those of rescaled gradients */
+    const sgi_jump *jump; /* what became of the loss after that, in the last step of it; or NULL */
 } sgi_step_metrics;
 
 /* An evaluation. */

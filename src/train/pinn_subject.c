@@ -51,7 +51,6 @@ static void destroy(sgi_subject *subject)
 static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, sg_step_info *info,
                       bool *write, sg_diagnostic *diagnostic)
 {
-    (void)write;
     sg_pinn_step result;
     sg_status status = sg_pinn_trainer_step(own(subject)->trainer, &result);
     if (status != SG_OK) {
@@ -59,12 +58,15 @@ static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, sg_step_i
                         sg_status_text(status));
     }
     *info = result.info;
+    *write = *write || info->handed_over;
     *metrics = (sgi_step_metrics){.step = result.step,
                                   .rate = result.info.rate,
                                   .loss = result.loss.total,
                                   .terms = result.loss.terms,
                                   .term_count = result.loss.term_count,
-                                  .scale = result.scale};
+                                  .scale = result.scale,
+                                  .handed_over = result.info.handed_over,
+                                  .rescaled = result.info.rescaled};
     return SG_OK;
 }
 

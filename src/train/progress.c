@@ -6,21 +6,38 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const note_keys[SG_PROGRESS_NOTES] = {
-    "format",           "step",      "steps_scaled", "steps_inactive", "steps_no_reference",
-    "steps_not_finite", "best_step", "best",         "seconds"};
+/* The numbers of a run's progress and what they are called. */
+#define WHOLES(X, p)                                                                               \
+    X("step", p->step)                                                                             \
+    X("steps_scaled", p->counters[0])                                                              \
+    X("steps_inactive", p->counters[1])                                                            \
+    X("steps_no_reference", p->counters[2])                                                        \
+    X("steps_not_finite", p->counters[3])                                                          \
+    X("best_step", p->best_step)                                                                   \
+    X("handover_step", p->jump.event)                                                              \
+    X("handover_highest_step", p->jump.highest_step)                                               \
+    X("loss_values", p->jump.count)
+#define REALS(X, p)                                                                                \
+    X("best", p->best)                                                                             \
+    X("seconds", p->seconds)                                                                       \
+    X("handover_loss", p->jump.before)                                                             \
+    X("handover_highest", p->jump.highest)                                                         \
+    X("loss_level", p->jump.level)
 
 void sgi_progress_write(sgi_progress_notes *list, const sgi_progress *p)
 {
-    const uint64_t numbers[] = {p->step,        p->counters[0], p->counters[1],
-                                p->counters[2], p->counters[3], p->best_step};
-    snprintf(list->texts[0], sizeof list->texts[0], "stablegrad checkpoint 1");
-    for (size_t i = 0; i < 6; i++)
-        snprintf(list->texts[i + 1], sizeof list->texts[0], "%" PRIu64, numbers[i]);
-    snprintf(list->texts[7], sizeof list->texts[0], "%.17g", p->best);
-    snprintf(list->texts[8], sizeof list->texts[0], "%.17g", p->seconds);
-    for (size_t i = 0; i < SG_PROGRESS_NOTES; i++)
-        list->notes[i] = (sgi_tensor_note){note_keys[i], list->texts[i]};
+    size_t i = 0;
+    list->notes[i] = (sgi_tensor_note){"format", "stablegrad checkpoint 1"};
+#define WRITE_AS(format, key, value)                                                               \
+    snprintf(list->texts[++i], sizeof list->texts[0], format, value);                              \
+    list->notes[i] = (sgi_tensor_note){key, list->texts[i]};
+#define WRITE_WHOLE(key, value) WRITE_AS("%" PRIu64, key, value)
+#define WRITE_REAL(key, value)  WRITE_AS("%.17g", key, value)
+    WHOLES(WRITE_WHOLE, p)
+    REALS(WRITE_REAL, p)
+#undef WRITE_REAL
+#undef WRITE_WHOLE
+#undef WRITE_AS
 }
 
 static bool read_whole(const sgi_safetensors *file, const char *key, uint64_t *value)
@@ -45,11 +62,12 @@ static bool read_real(const sgi_safetensors *file, const char *key, double *valu
 
 bool sgi_progress_read(const sgi_safetensors *file, sgi_progress *p)
 {
-    uint64_t *numbers[] = {&p->step,        &p->counters[0], &p->counters[1],
-                           &p->counters[2], &p->counters[3], &p->best_step};
-    for (size_t i = 0; i < 6; i++)
-        if (!read_whole(file, note_keys[i + 1], numbers[i]))
-            return false;
-    return read_real(file, "best", &p->best) && read_real(file, "seconds", &p->seconds) &&
-           !isnan(p->best) && isfinite(p->seconds);
+    bool read = true;
+#define READ_WHOLE(key, value) read = read && read_whole(file, key, &(value));
+#define READ_REAL(key, value)  read = read && read_real(file, key, &(value));
+    WHOLES(READ_WHOLE, p)
+    REALS(READ_REAL, p)
+#undef READ_REAL
+#undef READ_WHOLE
+    return read && !isnan(p->best) && isfinite(p->seconds);
 }

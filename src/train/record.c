@@ -33,6 +33,7 @@ static json_t *scale_object(const sg_scale_config *scale)
     json_object_set_new(object, "reference", json_string(sg_reference_name(scale->reference)));
     json_object_set_new(object, "blocks", json_string(sg_blocks_name(scale->blocks)));
     json_object_set_new(object, "from", json_integer((json_int_t)scale->from));
+    json_object_set_new(object, "handover", json_string(sg_handover_name(scale->handover)));
     json_object_set_new(object, "until",
                         scale->until == SG_FOREVER ? json_null()
                                                    : json_integer((json_int_t)scale->until));

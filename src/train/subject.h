@@ -10,6 +10,7 @@
 #include "config/settings.h"
 #include "stablegrad/optim.h"
 #include "stablegrad/scale.h"
+#include "train/jump.h"
 #include "train/metrics.h"
 #include "train/run_folder.h"
 
@@ -22,6 +23,7 @@ typedef struct sgi_progress {
     double best;          /* the lowest score of an evaluation so far; INFINITY: none yet */
     uint64_t best_step;
     double seconds; /* of training so far */
+    sgi_jump jump;  /* of the loss, when rescaling ends or begins late */
 } sgi_progress;
 
 /* Functions that fail leave a sentence in `diagnostic`. */

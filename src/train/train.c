@@ -119,6 +119,33 @@ static sg_status log_step(run *r, const sgi_step_metrics *metrics, bool write)
     return write ? sgi_metrics_step(&r->metrics, metrics, r->diagnostic) : SG_OK;
 }
 
+/* Whether the loss is watched after a hand-over for the last time in this step. */
+static bool watch_ends(const run *r, uint64_t step)
+{
+    const sgi_jump *jump = &r->progress.jump;
+    uint64_t end = jump->event + SG_JUMP_STEPS;
+    return jump->event > 0 && (step == end || (step == r->subject->steps && step < end));
+}
+
+/* Follows the loss over the steps after a hand-over. */
+static void watch_loss(run *r, sgi_step_metrics *step)
+{
+    sgi_jump *jump = &r->progress.jump;
+    sgi_jump_add(jump, step->step, step->loss);
+    if (watch_ends(r, step->step) && !step->handed_over) {
+        step->jump = jump;
+        if (sgi_jumped(jump))
+            tell(r,
+                 "the loss jumped where gradients became %s, at step %llu: from %.1e to %.1e at "
+                 "step %llu (training.stablegrad.handover is %s)",
+                 step->rescaled ? "rescaled" : "raw", (unsigned long long)jump->event, jump->before,
+                 jump->highest, (unsigned long long)jump->highest_step,
+                 sg_handover_name(sg_scaler_config(r->subject->scaler)->handover));
+    }
+    if (step->handed_over)
+        sgi_jump_event(jump, step->step);
+}
+
 static sg_status keep_best(run *r, double value)
 {
     if (!(value < r->progress.best))
@@ -202,7 +229,7 @@ static sg_status one_step(run *r)
     sg_step_info info;
     uint64_t number = r->progress.step + 1;
     bool last = number == subject->steps;
-    bool write = last || number == 1 || due(number, subject->log_every);
+    bool write = last || number == 1 || due(number, subject->log_every) || watch_ends(r, number);
     sg_status status = subject->type->step(r->subject, &step, &info, &write, r->diagnostic);
     if (status != SG_OK)
         return status;
@@ -210,6 +237,7 @@ static sg_status one_step(run *r)
     step.skipped = sg_optim_skipped(subject->optim);
     r->progress.step = step.step;
     r->result->loss = step.loss;
+    watch_loss(r, &step);
     status = log_step(r, &step, write);
     if (status == SG_OK && info.skipped)
         return handle_skip(r, &step);
