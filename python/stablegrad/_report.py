@@ -31,6 +31,7 @@ class Report:
     steps_inactive: int
     steps_no_reference: int
     steps_not_finite: int
+    handed_over: bool = False  # the moments of the optimizers changed units: see StableGrad
 
     @property
     def skipped(self):

@@ -1,5 +1,6 @@
 """StableGrad for a PyTorch training loop: after loss.backward(), before optimizer.step()."""
 
+import dataclasses
 import math
 import weakref
 
@@ -9,10 +10,11 @@ from ._capture import Capture, tensors_in
 from ._config import make_config
 from ._errors import StableGradError, choose, number
 from ._handles import Closing
+from ._handover import Handover
 from ._library import FOREVER
 from ._report import COUNTERS
 from ._rules import Moments, counted
-from ._torch_backends import CBackend, TorchBackend, reachable
+from ._torch_backends import CBackend, TorchBackend, block_names, reachable
 
 BACKENDS = ("auto", "c", "torch")
 
@@ -37,15 +39,22 @@ class StableGrad(Closing):
     threads: of the C library; None: as many as torch uses.
     process_group: of torch.distributed, when every rank holds the same averaged gradients, as
         under DistributedDataParallel; apply is then a collective call.
+    optimizer: of torch.optim, or a list of them, whose moments are taken care of when the gradients
+        change between rescaled and raw at either end of the window.
+    handover: how: "convert" takes them to the new units, "keep" leaves them as they are, "restart"
+        forgets them.
     """
 
     def __init__(self, model, reference="output", blocks="layer", eps=1e-8, start=0, until=None,
-                 method="stablegrad", backend="auto", threads=None, process_group=None):
-        self.config = make_config(method, reference, blocks, eps, start, until, "convert")
+                 method="stablegrad", backend="auto", threads=None, process_group=None,
+                 optimizer=None, handover="convert"):
+        self.config = make_config(method, reference, blocks, eps, start, until, handover)
         choose("backend", backend, BACKENDS)
         self._backend = backend
         self._threads = threads
         self._names, self._parameters = _named_parameters(model)
+        self._handover = Handover(handover, self._names, block_names(blocks, self._names),
+                                  _optimizers(optimizer))
         self._group = process_group
         self._ranks = 1 if process_group is None else _world_size(process_group)
         self._backends = {}
@@ -98,7 +107,8 @@ class StableGrad(Closing):
         if report.skipped:
             for parameter in self._parameters:
                 parameter.grad = None
-        self.last = counted(report, self._counters)
+        handed_over = self._handover.step(self.config, report, self._parameters)
+        self.last = dataclasses.replace(counted(report, self._counters), handed_over=handed_over)
         self.step += 1
         return self.last
 
@@ -159,8 +169,9 @@ class StableGrad(Closing):
         return {} if self.last is None else self.last.scales()
 
     def state_dict(self):
-        """The step number and the counters."""
-        return {"step": self.step, "counters": dict(self._counters)}
+        """The step number, the counters, and the units that the gradients are in."""
+        return {"step": self.step, "counters": dict(self._counters),
+                "handover": self._handover.state_dict()}
 
     def load_state_dict(self, state):
         try:
@@ -170,6 +181,7 @@ class StableGrad(Closing):
             raise StableGradError("this is not a state_dict of StableGrad") from None
         if step < 0 or min(counters.values()) < 0:
             raise StableGradError("the state_dict has negative numbers")
+        self._handover.load_state_dict(state.get("handover", {}))
         self.step, self._counters = step, counters
         self._capture.clear()
 
@@ -195,6 +207,17 @@ class StableGrad(Closing):
 def _watch_from_hook(reference, outputs):
     this = reference()
     return outputs if this is None else this.watch(outputs)
+
+
+def _optimizers(given):
+    """A tuple of torch optimizers."""
+    given = () if given is None else (
+        tuple(given) if isinstance(given, (list, tuple)) else (given,))
+    for optimizer in given:
+        if not isinstance(optimizer, torch.optim.Optimizer):
+            raise StableGradError(f"optimizer is {type(optimizer).__name__}; give one of "
+                                  "torch.optim, or a list of them")
+    return given
 
 
 def _world_size(group):

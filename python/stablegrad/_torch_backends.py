@@ -124,7 +124,7 @@ class TorchBackend:
         self._config = config
         self._reduce = reduce
         self._roles = [role_of(name) for name in names]
-        self._block_names = _block_names(config.blocks, names)
+        self._block_names = block_names(config.blocks, names)
 
     def close(self):
         pass
@@ -208,7 +208,7 @@ def _range(dtype):
     return rules.Range(values.max, factor.tiny, factor.max)
 
 
-def _block_names(blocks, names):
+def block_names(blocks, names):
     """The block of each parameter. The model's own parameters are one layer, called by the first
     of them."""
     if blocks == "all":
