@@ -6,6 +6,13 @@ else()
 endif()
 target_compile_definitions(sg_compiler INTERFACE SG_HAVE_X86_KERNELS=$<BOOL:${SG_X86}>)
 
+# A build can be held to less than the processor has, as if it ran on a lesser one: ./dev test isa
+set(SG_MAX_ISA "" CACHE STRING "The highest instruction set to use: generic, avx2 or avx512; empty: the best there is")
+set_property(CACHE SG_MAX_ISA PROPERTY STRINGS "" generic avx2 avx512)
+if(NOT SG_MAX_ISA MATCHES "^(generic|avx2|avx512|)$")
+    message(FATAL_ERROR "SG_MAX_ISA is '${SG_MAX_ISA}'; it must be generic, avx2, avx512 or empty")
+endif()
+
 set(SG_AVX2_FLAGS -mavx2 -mfma)
 set(SG_AVX512_FLAGS -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512)
 
