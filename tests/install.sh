@@ -113,6 +113,12 @@ if [ -e "$headers/pinn.h" ]; then
     # shellcheck disable=SC2046
     cc solve_pde.c -o solve-static $(PKG_CONFIG_PATH=$static_pc pkg-config --static --cflags --libs stablegrad-pinn)
     ./solve-static >solve-static.out
+    # The program in the tour.
+    # shellcheck disable=SC2016 # the marks of a block of code
+    sed -n '/^```c$/,/^```$/p' "$source/docs/pinn.md" | sed '/^```/d' >tour.c
+    # shellcheck disable=SC2046
+    cc -Wall -Werror tour.c -o tour $(pkg-config --cflags --libs stablegrad-pinn) -lm
+    LD_LIBRARY_PATH=$library ./tour >tour.out || fail "the tour's program: $(cat tour.out)"
     for result in solve-static-cmake solve-shared-cmake solve-shared solve-static; do
         cmp solve.out $result.out
     done

@@ -13,11 +13,13 @@ static sg_status refuse(sg_diagnostic *diagnostic, const char *path)
 sg_status sg_pinn_save(const sg_pinn *p, const char *path, sg_diagnostic *diagnostic)
 {
     assert(p && path);
+    (void)p;
     return refuse(diagnostic, path);
 }
 
 sg_status sg_pinn_load(sg_pinn *p, const char *path, sg_diagnostic *diagnostic)
 {
     assert(p && path);
+    (void)p;
     return refuse(diagnostic, path);
 }
