@@ -13,6 +13,7 @@ const bench_row bench_rows[BENCH_ROWS] = {
     {"helmholtz 6 x 64", BENCH_HELMHOLTZ, 6, 64, 32768, 8192},
     {"helmholtz 12 x 64", BENCH_HELMHOLTZ, 12, 64, 32768, 8192},
     {"burgers3d 4 x 96", BENCH_BURGERS3D, 4, 96, 2048, 1024},
+    {"heat 3 x 32", BENCH_HEAT, 3, 32, 2048, 512},
 };
 
 static const double PI = 3.14159265358979323846;
@@ -27,7 +28,7 @@ static float scrambled(uint64_t index)
 }
 
 /* How many coordinates there are is all that sets differ in here. */
-static const int COORDINATES[] = {2, 2, 3, 4};
+static const int COORDINATES[] = {2, 2, 3, 4, 2};
 
 static void points(void *context, size_t set, size_t first, size_t count, int worker,
                    void *const *coordinates)
@@ -40,18 +41,31 @@ static void points(void *context, size_t set, size_t first, size_t count, int wo
             ((float *)coordinates[c])[i] = scrambled((first + i) * 16 + set * 8 + (size_t)c);
 }
 
+/* Requests u, u_x, u_t - nu u_xx. */
 static void burgers(void *context, const sg_jet_tile *tile)
 {
     (void)context;
     const float *const *v = (const float *const *)tile->values;
-    float *const *d = (float *const *)tile->adjoints, factor = 2e-5f, nu = 1e-4f;
+    float *const *d = (float *const *)tile->adjoints, factor = 2e-5f;
     double sum = 0;
     for (size_t i = 0; i < tile->count; i++) {
-        float r = v[1][i] + v[0][i] * v[2][i] - nu * v[3][i], g = factor * r;
-        d[0][i] = g * v[2][i];
-        d[1][i] = g;
-        d[2][i] = g * v[0][i];
-        d[3][i] = -g * nu;
+        float r = v[2][i] + v[0][i] * v[1][i], g = factor * r;
+        d[0][i] = g * v[1][i];
+        d[1][i] = g * v[0][i];
+        d[2][i] = g;
+        sum += (double)(r * r);
+    }
+    tile->sums[0] += sum;
+}
+
+/* Request u_t - 0.1 u_xx. */
+static void heat(void *context, const sg_jet_tile *tile)
+{
+    (void)context;
+    double sum = 0;
+    for (size_t i = 0; i < tile->count; i++) {
+        float r = ((const float *)tile->values[0])[i];
+        ((float *)tile->adjoints[0])[i] = 1e-3f * r;
         sum += (double)(r * r);
     }
     tile->sums[0] += sum;
@@ -85,25 +99,24 @@ static void helmholtz(void *context, const sg_jet_tile *tile)
     tile->sums[0] += sum;
 }
 
-/* Requests u, u_t, u_x, u_y, u_z, lap u of three fields: r_k = u_k,t + u . grad u_k - nu lap u_k.
- */
+/* Requests u, u_x, u_y, u_z, u_t - nu lap u of three fields: r_k = u_k,t + u . grad u_k - nu lap
+ * u_k. */
 static void burgers3d(void *context, const sg_jet_tile *tile)
 {
     (void)context;
     const float *const *v = (const float *const *)tile->values;
-    float *const *d = (float *const *)tile->adjoints, factor = 1e-3f, nu = 0.05f;
+    float *const *d = (float *const *)tile->adjoints, factor = 1e-3f;
     double sum = 0;
     for (int k = 0; k < 3; k++)
         for (size_t i = 0; i < tile->count; i++) {
-            float r = v[3 + k][i] - nu * v[15 + k][i];
+            float r = v[12 + k][i];
             for (int j = 0; j < 3; j++)
-                r += v[j][i] * v[6 + 3 * j + k][i];
+                r += v[j][i] * v[3 + 3 * j + k][i];
             float g = factor * r;
-            d[3 + k][i] = g;
-            d[15 + k][i] = -nu * g;
+            d[12 + k][i] = g;
             for (int j = 0; j < 3; j++) {
-                d[6 + 3 * j + k][i] = g * v[j][i];
-                d[j][i] += g * v[6 + 3 * j + k][i];
+                d[3 + 3 * j + k][i] = g * v[j][i];
+                d[j][i] += g * v[3 + 3 * j + k][i];
             }
             sum += (double)(r * r);
         }
@@ -166,23 +179,25 @@ static sg_status open_network(bench_case *c, const bench_row *row)
 
 static sg_status open_plans(bench_case *c, bench_problem problem)
 {
-    static const double ones[] = {1, 1, 1}, space[] = {0, 1, 1, 1};
+    /* Burgers and heat: coordinates x, t; Burgers in 3-D: t, x, y, z. */
+    static const sg_jet_term burgers_sum[] = {{1, 1, {1}, 0}, {-1e-4, 2, {0, 0}, 0}};
+    static const sg_jet_term heat_sum[] = {{1, 1, {1}, 0}, {-0.1, 2, {0, 0}, 0}};
+    static const sg_jet_term ones[] = {{1, 2, {0, 0}, 0}, {1, 2, {1, 1}, 0}, {1, 2, {2, 2}, 0}};
+    static const sg_jet_term flow_sum[] = {
+        {1, 1, {0}, 0}, {-0.05, 2, {1, 1}, 0}, {-0.05, 2, {2, 2}, 0}, {-0.05, 2, {3, 3}, 0}};
     sg_jet_request value = {.order = 0};
-    /* Burgers: coordinates x, t. */
-    sg_jet_request burgers_requests[] = {value,
-                                         {.order = 1, .along = {1}},
-                                         {.order = 1, .along = {0}},
-                                         {.order = 2, .along = {0, 0}}};
-    sg_jet_request lap[] = {{.second = ones}};
-    sg_jet_request value_lap[] = {value, {.second = ones}};
+    sg_jet_request burgers_requests[] = {
+        value, {.order = 1, .along = {0}}, {.terms = burgers_sum, .term_count = 2}};
+    sg_jet_request heat_requests[] = {{.terms = heat_sum, .term_count = 2}};
+    sg_jet_request lap[] = {{.terms = ones, .term_count = 2}};
+    sg_jet_request value_lap[] = {value, {.terms = ones, .term_count = 3}};
     sg_jet_request flow[] = {value,
-                             {.order = 1, .along = {0}},
                              {.order = 1, .along = {1}},
                              {.order = 1, .along = {2}},
                              {.order = 1, .along = {3}},
-                             {.second = space}};
-    const sg_jet_request *requests[] = {burgers_requests, lap, value_lap, flow};
-    const size_t counts[] = {4, 1, 2, 6};
+                             {.terms = flow_sum, .term_count = 4}};
+    const sg_jet_request *requests[] = {burgers_requests, lap, value_lap, flow, heat_requests};
+    const size_t counts[] = {3, 1, 2, 5, 1};
     int coordinates = COORDINATES[problem];
     sg_status status =
         sg_jet_plan_create(&c->interior, coordinates, requests[problem], counts[problem], NULL);
@@ -205,7 +220,8 @@ static void add_set(bench_case *c, const bench_row *row, const sg_jet_plan *plan
 
 sg_status bench_open(bench_case *c, const bench_row *row, int divide)
 {
-    static sg_jet_residual_function *const residuals[] = {burgers, poisson, helmholtz, burgers3d};
+    static sg_jet_residual_function *const residuals[] = {burgers, poisson, helmholtz, burgers3d,
+                                                          heat};
     memset(c, 0, sizeof *c);
     sg_status status = open_network(c, row);
     if (status == SG_OK)

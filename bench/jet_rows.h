@@ -1,4 +1,4 @@
-/* The rows of the jet benchmark: four problems as the engine sees them, with cheap points and
+/* The rows of the jet benchmark: five problems as the engine sees them, with cheap points and
  * hand-written residuals, so that the engine itself is measured. */
 #ifndef SG_BENCH_JET_ROWS_H
 #define SG_BENCH_JET_ROWS_H
@@ -9,7 +9,8 @@ typedef enum bench_problem {
     BENCH_BURGERS,
     BENCH_POISSON,
     BENCH_HELMHOLTZ,
-    BENCH_BURGERS3D
+    BENCH_BURGERS3D,
+    BENCH_HEAT
 } bench_problem;
 
 typedef struct bench_row {
@@ -19,7 +20,7 @@ typedef struct bench_row {
     size_t interior, rest; /* points of the equation, points of the conditions */
 } bench_row;
 
-enum { BENCH_ROWS = 7, BENCH_MOST_SETS = 3 };
+enum { BENCH_ROWS = 8, BENCH_MOST_SETS = 3 };
 extern const bench_row bench_rows[BENCH_ROWS];
 
 /* What one row needs; fill with bench_open, release with bench_close. */

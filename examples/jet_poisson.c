@@ -73,7 +73,7 @@ static double error(sg_jet_network *network, const sg_jet_plan *value)
         grid[i][0] = (double)(i / N) / (N - 1);
         grid[i][1] = (double)(i % N) / (N - 1);
     }
-    check(sg_jet_evaluate(network, value, NULL, &grid[0][0], (size_t)N * N, u, NULL));
+    check(sg_jet_evaluate(network, value, NULL, &grid[0][0], NULL, (size_t)N * N, u, NULL));
     for (int i = 0; i < N * N; i++) {
         double exact = sin(pi * grid[i][0]) * sin(pi * grid[i][1]);
         off += (u[i] - exact) * (u[i] - exact);
@@ -93,7 +93,8 @@ int main(void)
     check(sg_jet_network_create(&network, &shape, NULL));
     check(sg_jet_network_initialize(network, &init));
 
-    const sg_jet_request laplacian = {.second = (const double[]){1, 1}}, itself = {.order = 0};
+    const sg_jet_term seconds[] = {{1, 2, {0, 0}, 0}, {1, 2, {1, 1}, 0}};
+    const sg_jet_request laplacian = {.terms = seconds, .term_count = 2}, itself = {.order = 0};
     sg_jet_plan *inside, *edge;
     check(sg_jet_plan_create(&inside, 2, &laplacian, 1, NULL));
     check(sg_jet_plan_create(&edge, 2, &itself, 1, NULL));

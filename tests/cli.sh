@@ -105,6 +105,12 @@ expect 0 train heat.yaml --resume --set training.steps=80 --quiet
 expect 0 eval runs/heat-0001 --grid 5x3 --fields u,u_x,u_t-k*u_xx --residuals
 [ "$(wc -l <out)" = 16 ] || fail "eval printed $(wc -l <out) lines"
 says out 'x,t,u,u_x,u_t-k*u_xx,residual_heat'
+# A coefficient that varies, alone in one channel, and from its derivatives.
+expect 0 eval runs/heat-0001 --grid 5x3 --fields '(1+x)*u_xx-u_t' --precision double
+mv out together
+expect 0 eval runs/heat-0001 --grid 5x3 --fields u_t,u_xx --precision double
+paste -d, together out | awk -F, 'NR > 1 { d = $3 - (1 + $1) * $7 + $6; if (d > 1e-9 || d < -1e-9 || $7 == 0) bad = 1 }
+    END { exit bad || NR != 16 }' || fail "a varying coefficient is not what its derivatives give"
 expect 2 eval runs/heat-0001 --fields u,uu
 says err "unknown name 'uu'"
 expect 2 eval runs/heat-0001 --grid 5x

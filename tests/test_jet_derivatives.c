@@ -100,7 +100,7 @@ static void evaluate(sg_jet_network *network, const sg_jet_request *request, con
                      double *values)
 {
     sg_jet_plan *plan = make_plan(sg_jet_network_coordinates(network), request, 1);
-    assert_ok(sg_jet_evaluate(network, plan, NULL, x, 1, values, NULL));
+    assert_ok(sg_jet_evaluate(network, plan, NULL, x, NULL, 1, values, NULL));
     sg_jet_plan_destroy(plan);
 }
 
@@ -173,20 +173,49 @@ static void check_values(sg_jet_network *network, const shape *s, sg_activation 
     }
 }
 
-/* Combinations of second derivatives against their parts. */
-static void check_combinations(sg_jet_network *network, const shape *s)
+static const sg_jet_term LAPLACE[] = {{1, 2, {0, 0}, 0}, {1, 2, {1, 1}, 0}};
+static const sg_jet_term HEAT[] = {{1, 1, {1}, 0}, {-0.3, 2, {0, 0}, 0}};
+static const sg_jet_term KDV[] = {{1, 1, {1}, 0}, {0.4, 3, {0, 0, 0}, 0}};
+static const sg_jet_term PLATE[] = {
+    {1, 1, {0}, 0}, {0.5, 4, {0, 0, 0, 0}, 0}, {1, 4, {0, 0, 1, 1}, 0}, {-0.7, 2, {0, 1}, 0}};
+static const sg_jet_term WIND[] = {{1, 1, {1}, 0}, {-2, 1, {0}, 0}};
+/* Coefficients that vary: with a specialised loop, and by the table. */
+static const sg_jet_term ROD[] = {{1, 1, {1}, 0}, {-0.5, 2, {0, 0}, 1}, {0.3, 1, {0}, 2}};
+static const sg_jet_term SHEET[] = {{0.5, 3, {0, 0, 1}, 2}, {-0.6, 2, {1, 1}, 1}, {1, 1, {0}, 0}};
+static const sg_jet_term WEIGHTED[] = {{0.5, 2, {0, 0}, 0}, {2, 2, {1, 1}, 0}};
+
+/* A combination against its parts, at one point. */
+static void check_sum(sg_jet_network *network, const shape *s, const sg_jet_term *terms,
+                      size_t count)
 {
-    double second[] = {0.7, -1.5, 2}, x[] = {0.3, -0.6, 0.2}, got[8], sum[8] = {0}, part[8];
-    sg_jet_request combination = {.second = second};
-    evaluate(network, &combination, x, got);
-    for (int i = 0; i < s->coordinates; i++) {
-        sg_jet_request pure = {.order = 2, .along = {i, i}};
-        evaluate(network, &pure, x, part);
+    const double x[] = {0.3, -0.6, 0.2};
+    double varying[] = {test_varying_at(x[0], 1), test_varying_at(x[0], 2)};
+    double got[8], sum[8] = {0}, part[8];
+    sg_jet_request whole = {.terms = terms, .term_count = count};
+    sg_jet_plan *plan = make_plan(s->coordinates, &whole, 1);
+    assert_ok(sg_jet_evaluate(network, plan, NULL, x, varying, 1, got, NULL));
+    sg_jet_plan_destroy(plan);
+    for (size_t i = 0; i < count; i++) {
+        sg_jet_request one = {.order = terms[i].order};
+        memcpy(one.along, terms[i].along, sizeof one.along);
+        evaluate(network, &one, x, part);
+        double factor = terms[i].varying ? varying[terms[i].varying - 1] : 1;
         for (int o = 0; o < s->outputs; o++)
-            sum[o] += second[i] * part[o];
+            sum[o] += factor * terms[i].coefficient * part[o];
     }
     for (int o = 0; o < s->outputs; o++)
         assert_close(got[o], sum[o], 1e-12);
+}
+
+static void check_combinations(sg_jet_network *network, const shape *s)
+{
+    static const struct {
+        const sg_jet_term *terms;
+        size_t term_count;
+    } all[] = {SUM(LAPLACE), SUM(WEIGHTED), SUM(HEAT), SUM(KDV),
+               SUM(PLATE),   SUM(WIND),     SUM(ROD),  SUM(SHEET)};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        check_sum(network, s, all[i].terms, all[i].term_count);
 }
 
 static void derivatives(void **state)
@@ -221,8 +250,6 @@ static void deep_derivatives(void **state)
 
 /* ---- Gradients ------------------------------------------------------------------------------ */
 
-static const double LAPLACE[] = {1, 1, 1}, WEIGHTED[] = {0.5, 2, -1};
-
 /* One plan of each kind, the specialised ones first. */
 typedef struct plan_case {
     size_t count;
@@ -237,12 +264,18 @@ static const plan_case PLANS[] = {
       {.order = 1, .along = {1}},
       {.order = 1, .along = {0}},
       {.order = 2, .along = {0, 0}}}},
-    {1, {{.second = LAPLACE}}},
-    {2, {{.order = 0}, {.second = WEIGHTED}}},
+    {1, {SUM(LAPLACE)}},
+    {2, {{.order = 0}, SUM(WEIGHTED)}},
     {2, {{.order = 2, .along = {0, 1}}, {.order = 4, .along = {0, 0, 1, 1}}}},
     {2, {{.order = 4, .along = {0, 0, 0, 0}}, {.order = 3, .along = {1, 1, 0}}}},
-    {3, {{.second = LAPLACE}, {.second = WEIGHTED}, {.order = 3, .along = {0, 0, 0}}}},
-    {3, {{.order = 2, .along = {0, 0}}, {.second = LAPLACE}, {.order = 2, .along = {1, 1}}}},
+    {3, {SUM(LAPLACE), SUM(WEIGHTED), {.order = 3, .along = {0, 0, 0}}}},
+    {3, {{.order = 2, .along = {0, 0}}, SUM(LAPLACE), {.order = 2, .along = {1, 1}}}},
+    {3, {{.order = 0}, {.order = 1, .along = {0}}, SUM(HEAT)}},
+    {2, {SUM(WIND), {.order = 0}}},
+    {2, {SUM(ROD), {.order = 0}}},
+    {3, {{.order = 0}, {.order = 1, .along = {0}}, SUM(KDV)}},
+    {4, {SUM(PLATE), SUM(HEAT), {.order = 2, .along = {1, 1}}, SUM(KDV)}},
+    {2, {SUM(SHEET), SUM(HEAT)}},
 };
 enum { PLAN_CASES = sizeof PLANS / sizeof *PLANS };
 

@@ -5,7 +5,7 @@
 
 enum { MOST_POINTS = 64, MOST_PARTS = 3 };
 
-typedef enum equation { BURGERS, POISSON, HELMHOLTZ } equation;
+typedef enum equation { BURGERS, COLLAPSED, POISSON, HELMHOLTZ } equation;
 
 typedef struct part {
     sg_type type;
@@ -32,7 +32,8 @@ static void part_points(void *context, size_t set, size_t first, size_t count, i
                 p->points[(first + i) * (size_t)p->coordinates + (size_t)c]);
 }
 
-/* Residual and its slopes; values are u, then u_t, u_x, u_xx (burgers) or lap u. */
+/* Residual and its slopes; values are u, then u_t, u_x, u_xx (burgers), u_x, u_t - nu u_xx
+ * (collapsed) or lap u. */
 static double residual_at(const part *p, const double *x, const double *v, double *slope)
 {
     double wave = 10 * PI;
@@ -48,6 +49,11 @@ static double residual_at(const part *p, const double *x, const double *v, doubl
         slope[2] = v[0];
         slope[3] = -1e-4;
         return v[1] + v[0] * v[2] - 1e-4 * v[3];
+    case COLLAPSED:
+        slope[0] = v[1];
+        slope[1] = v[0];
+        slope[2] = 1;
+        return v[2] + v[0] * v[1];
     case POISSON:
         slope[1] = -1;
         return -v[1] - 2 * PI * PI * sin(PI * x[0]) * sin(PI * x[1]);
@@ -63,7 +69,8 @@ static double residual_at(const part *p, const double *x, const double *v, doubl
 static void part_residual(void *context, const sg_jet_tile *tile)
 {
     part *p = context;
-    int values = !p->pde ? 1 : p->equation == BURGERS ? 4 : 2;
+    static const int counts[] = {[BURGERS] = 4, [COLLAPSED] = 3, [POISSON] = 2, [HELMHOLTZ] = 2};
+    int values = !p->pde ? 1 : counts[p->equation];
     for (size_t i = 0; i < tile->count; i++) {
         double v[4], slope[4], factor = 2 * p->weight / (double)p->count;
         for (int k = 0; k < values; k++)
@@ -139,7 +146,7 @@ static void check_channels(const json_t *golden, sg_jet_network *network, double
                     request.along[request.order++] = (int)c;
         sg_jet_plan *plan = make_plan(sg_jet_network_coordinates(network), &request, 1);
         size_t count = golden_flatten(channel, expected, MOST_POINTS);
-        assert_ok(sg_jet_evaluate(network, plan, NULL, points, count, values, NULL));
+        assert_ok(sg_jet_evaluate(network, plan, NULL, points, NULL, count, values, NULL));
         for (size_t i = 0; i < count; i++)
             assert_close(values[i], expected[i], tolerance);
         sg_jet_plan_destroy(plan);
@@ -170,15 +177,19 @@ static void check(const char *name, equation which, sg_type type, double toleran
     sg_jet_network *network = open_network(golden, type, activation);
     check_channels(golden, network, tolerance);
 
-    double ones[] = {1, 1, 1};
+    const sg_jet_term ones[] = {{1, 2, {0, 0}, 0}, {1, 2, {1, 1}, 0}, {1, 2, {2, 2}, 0}};
     sg_jet_request burgers[] = {{.order = 0},
                                 {.order = 1, .along = {1}},
                                 {.order = 1, .along = {0}},
                                 {.order = 2, .along = {0, 0}}};
-    sg_jet_request others[] = {{.order = 0}, {.second = ones}};
+    const sg_jet_term heat[] = {{1, 1, {1}, 0}, {-1e-4, 2, {0, 0}, 0}};
+    sg_jet_request collapsed[] = {{.order = 0}, {.order = 1, .along = {0}}, SUM(heat)};
     int coordinates = sg_jet_network_coordinates(network);
-    sg_jet_plan *pde =
-        which == BURGERS ? make_plan(coordinates, burgers, 4) : make_plan(coordinates, others, 2);
+    sg_jet_request others[] = {{.order = 0}, {.terms = ones, .term_count = (size_t)coordinates}};
+    sg_jet_plan *pde = which == BURGERS     ? make_plan(coordinates, burgers, 4)
+                       : which == COLLAPSED ? make_plan(coordinates, collapsed, 3)
+                                            : make_plan(coordinates, others, 2);
+    assert_int_equal(sg_jet_plan_channels(pde), which == COLLAPSED ? 3 : 2 + coordinates);
     sg_jet_plan *value = make_plan(coordinates, burgers, 1);
     part parts[MOST_PARTS];
     sg_jet_set sets[MOST_PARTS];
@@ -216,6 +227,7 @@ static void in_double(void **state)
 {
     (void)state;
     check("burgers", BURGERS, SG_FLOAT64, 1e-10);
+    check("burgers", COLLAPSED, SG_FLOAT64, 1e-10);
     check("poisson", POISSON, SG_FLOAT64, 1e-10);
     check("helmholtz", HELMHOLTZ, SG_FLOAT64, 1e-10);
 }
@@ -224,6 +236,7 @@ static void in_float(void **state)
 {
     (void)state;
     check("burgers", BURGERS, SG_FLOAT32, 1e-4);
+    check("burgers", COLLAPSED, SG_FLOAT32, 1e-4);
     check("poisson", POISSON, SG_FLOAT32, 1e-4);
     check("helmholtz", HELMHOLTZ, SG_FLOAT32, 1e-4);
 }

@@ -15,7 +15,7 @@ typedef struct world {
 static void open_world(world *w, sg_type type, int sides)
 {
     int hidden[] = {9, 18, 6};
-    double lap[] = {1, 2};
+    const sg_jet_term lap[] = {{1, 2, {0, 0}, 0}, {2, 2, {1, 1}, 0}};
     sg_jet_network_config config = sg_jet_network_defaults();
     config.input.coordinates = 2;
     config.hidden = hidden;
@@ -26,7 +26,7 @@ static void open_world(world *w, sg_type type, int sides)
     assert_ok(sg_jet_network_create(&w->network, &config, NULL));
     randomize(w->network, 3);
     sg_jet_request requests[] = {
-        {.order = 0}, {.order = 1, .along = {0}}, {.order = 2, .along = {0, 1}}, {.second = lap}};
+        {.order = 0}, {.order = 1, .along = {0}}, {.order = 2, .along = {0, 1}}, SUM(lap)};
     w->plan = make_plan(2, requests, 4);
     w->set = make_set(&w->context, w->network, w->plan, ITEMS, sides, 11);
     w->jet = make_engine(w->network, &w->set, 1, NULL);

@@ -64,7 +64,7 @@ static void periodic_input(void **state)
     memcpy(both + 4, moved, sizeof moved);
     sg_jet_request value = {.order = 0};
     sg_jet_plan *plan = make_plan(4, &value, 1);
-    assert_ok(sg_jet_evaluate(network, plan, NULL, both, 2, values, NULL));
+    assert_ok(sg_jet_evaluate(network, plan, NULL, both, NULL, 2, values, NULL));
     const double pi = 3.14159265358979323846;
     assert_close(values[0], 2 * 0.3 - 1, 1e-15);
     for (int i = 0; i < 3; i++)
@@ -261,12 +261,13 @@ static void refused_engines(void **state)
 /* Makes everything there is with one allocator; SG_ERROR_MEMORY is the only failure. */
 static sg_status everything(const sg_allocator *allocator)
 {
-    double lap[] = {1, 1}, waves[] = {1, 2}, points[] = {0.1, 0.2}, values[2];
+    const sg_jet_term lap[] = {{1, 2, {0, 0}, 0}, {1, 2, {1, 1}, 0}};
+    double waves[] = {1, 2}, points[] = {0.1, 0.2}, values[2];
     sg_jet_network_config network_config = sg_jet_network_defaults();
     network_config.input.coordinates = 2;
     network_config.input.waves = waves;
     network_config.input.wave_count = 1;
-    sg_jet_request requests[] = {{.order = 0}, {.second = lap}};
+    sg_jet_request requests[] = {{.order = 0}, SUM(lap)};
     sg_jet_network *network = NULL;
     sg_jet_plan *plan = NULL;
     sg_jet *jet = NULL;
@@ -284,7 +285,7 @@ static sg_status everything(const sg_allocator *allocator)
         status = sg_jet_create(&jet, &config, allocator);
     }
     if (status == SG_OK)
-        status = sg_jet_evaluate(network, plan, NULL, points, 1, values, allocator);
+        status = sg_jet_evaluate(network, plan, NULL, points, NULL, 1, values, allocator);
     if (status == SG_OK)
         sg_jet_gradient(jet, NULL);
     sg_jet_destroy(jet);

@@ -28,7 +28,7 @@ static const kind USUAL = {SG_FLOAT64, SG_ACTIVATION_TANH, 18, 1, SG_ISA_AUTO, f
 /* A Laplacian alone, third and fourth derivatives of pairs, values of pairs; two outputs. */
 static void open_world(world *w, kind k)
 {
-    static const double lap[] = {1, 2};
+    static const sg_jet_term lap[] = {{1, 2, {0, 0}, 0}, {2, 2, {1, 1}, 0}};
     int hidden[] = {9, k.width, 6};
     sg_jet_network_config config = sg_jet_network_defaults();
     config.input.coordinates = 2;
@@ -40,7 +40,7 @@ static void open_world(world *w, kind k)
     config.type = k.type;
     assert_ok(sg_jet_network_create(&w->network, &config, NULL));
     randomize(w->network, 3);
-    sg_jet_request simple[] = {{.order = 0}, {.order = 1, .along = {0}}, {.second = lap}};
+    sg_jet_request simple[] = {{.order = 0}, {.order = 1, .along = {0}}, SUM(lap)};
     sg_jet_request high[] = {{.order = 3, .along = {0, 0, 1}}, {.order = 4, .along = {0, 0, 0, 0}}};
     w->plans[0] = make_plan(2, simple, 3);
     w->plans[1] = make_plan(2, high, 2);

@@ -11,6 +11,12 @@
 #include "stablegrad/jet.h"
 #include "support/support.h"
 
+/* A request for a combination: an array of terms. */
+#define SUM(list)                                                                                  \
+    {                                                                                              \
+        .terms = list, .term_count = sizeof list / sizeof *list                                    \
+    }
+
 enum { MOST_VALUES = 64, MOST_PARAMETERS = 60000 };
 
 static inline double get(const void *array, sg_type type, size_t i)
@@ -32,6 +38,7 @@ static inline void put(void *array, sg_type type, size_t i, double value)
 typedef struct test_set {
     sg_type type;
     int coordinates, sides, values, components; /* values: requests * outputs * sides */
+    int numbers;                                /* varying ones of the plan */
     uint64_t seed;
 } test_set;
 
@@ -57,6 +64,27 @@ static inline void test_points(void *context, size_t set_index, size_t first, si
             for (size_t i = 0; i < count; i++)
                 put(coordinates[s * set->coordinates + c], set->type, i,
                     test_coordinate(set, first + i, s, c));
+}
+
+/* Number k, from 1, at a point: between 1/2 and 3/2. */
+static inline double test_varying_at(double x, int k)
+{
+    return 1 + 0.5 * sin(2 * x + k);
+}
+
+static inline void test_varying(void *context, size_t set_index, size_t first, size_t count,
+                                int worker, void *const *coordinates, void *const *varying)
+{
+    (void)set_index;
+    (void)first;
+    (void)worker;
+    const test_set *set = context;
+    for (int s = 0; s < set->sides; s++)
+        for (int k = 0; k < set->numbers; k++)
+            for (size_t i = 0; i < count; i++) {
+                double x = get(coordinates[s * set->coordinates], set->type, i);
+                put(varying[s * set->numbers + k], set->type, i, test_varying_at(x, k + 1));
+            }
 }
 
 static inline double test_component(const test_set *set, const double *v, int j)
@@ -105,6 +133,7 @@ static inline sg_jet_set make_set(test_set *context, const sg_jet_network *netwo
                           .values = sides * (int)sg_jet_plan_requests(plan) *
                                     sg_jet_network_outputs(network),
                           .components = 2,
+                          .numbers = (int)sg_jet_plan_varying(plan),
                           .seed = seed};
     assert_true(context->values <= MOST_VALUES);
     return (sg_jet_set){.plan = plan,
@@ -113,6 +142,7 @@ static inline sg_jet_set make_set(test_set *context, const sg_jet_network *netwo
                         .sums = 1,
                         .components = 2,
                         .points = test_points,
+                        .varying = test_varying,
                         .residual = test_residual,
                         .context = context};
 }

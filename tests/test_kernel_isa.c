@@ -4,9 +4,9 @@
 #include "kernel/kernels.h"
 #include "test_jet_support.h"
 
-enum { SETS = 2, WIDTHS = 130 };
+enum { SETS = 3, WIDTHS = 130 };
 
-static const double LAPLACE[] = {1, 1, 0.5};
+static const sg_jet_term LAPLACE[] = {{1, 2, {0, 0}, 0}, {1, 2, {1, 1}, 0}};
 
 typedef struct world {
     sg_jet_network *network;
@@ -15,7 +15,9 @@ typedef struct world {
     sg_jet_set sets[SETS];
 } world;
 
-/* A simple plan with pairs, and one that needs the table. */
+static const sg_jet_term ROD[] = {{1, 1, {1}, 0}, {-0.5, 2, {0, 0}, 1}};
+
+/* Simple plans, one with pairs, one whose coefficients vary, and one that needs the table. */
 static void open_world(world *w, sg_type type, sg_activation activation, int width, size_t items)
 {
     int hidden[] = {width, width * 7 % 131 + 1, width};
@@ -31,11 +33,14 @@ static void open_world(world *w, sg_type type, sg_activation activation, int wid
     config.type = type;
     assert_ok(sg_jet_network_create(&w->network, &config, NULL));
     randomize(w->network, (uint64_t)width);
-    sg_jet_request simple[] = {{.order = 0}, {.second = LAPLACE}};
+    sg_jet_request simple[] = {{.order = 0}, SUM(LAPLACE)};
     sg_jet_request mixed[] = {{.order = 1, .along = {1}}, {.order = 3, .along = {0, 0, 1}}};
     w->plans[0] = make_plan(2, simple, 2);
     w->plans[1] = make_plan(2, mixed, 2);
+    sg_jet_request rod[] = {{.order = 0}, SUM(ROD)};
+    w->plans[2] = make_plan(2, rod, 2);
     w->sets[0] = make_set(&w->contexts[0], w->network, w->plans[0], items, 1 + width % 2, 1);
+    w->sets[2] = make_set(&w->contexts[2], w->network, w->plans[2], items, 1, 3);
     w->sets[1] = make_set(&w->contexts[1], w->network, w->plans[1], items / 2 + 1, 1, 2);
 }
 
@@ -64,7 +69,9 @@ static double run(world *w, sg_isa isa, bool plain, bool general, double *gradie
     assert_true(count <= MOST_PARAMETERS);
     for (size_t i = 0; i < count; i++)
         gradient[i] = get(sg_jet_network_gradients(w->network), sg_jet_network_type(w->network), i);
-    double loss = sg_jet_sums(jet, 0)[0] + sg_jet_sums(jet, 1)[0];
+    double loss = 0;
+    for (size_t s = 0; s < SETS; s++)
+        loss += sg_jet_sums(jet, s)[0];
     sg_jet_destroy(jet);
     return loss;
 }

@@ -51,7 +51,7 @@ static void test_meaning(void **state)
     assert_int_equal(domain->component_count, 2);
     assert_int_equal(domain->roots[0], domain->roots[1]);
     assert_close(domain->terms[1].weight, 3, 0);
-    assert_int_equal(domain->request_count, 2); /* u_t and u_xx */
+    assert_int_equal(domain->request_count, 1); /* u_t - k u_xx */
     assert_int_equal(start->component_count, 2);
     assert_int_equal(start->term_count, 1);
     assert_int_equal(start->items, 10);

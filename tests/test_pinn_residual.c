@@ -118,7 +118,7 @@ static void test_loss_by_hand(void **state)
     sg_jet_plan *plan;
     sg_jet_request request = {.order = 0};
     assert_ok(sg_jet_plan_create(&plan, 3, &request, 1, NULL));
-    assert_ok(sg_jet_evaluate(s.network, plan, NULL, points, N, values, NULL));
+    assert_ok(sg_jet_evaluate(s.network, plan, NULL, points, NULL, N, values, NULL));
     for (int i = 0; i < N; i++) {
         double a = values[2 * i] + sin(3.14159265358979323846 * points[3 * i]);
         double b = values[2 * i + 1] - points[3 * i] * points[3 * i + 1];
@@ -219,7 +219,7 @@ static void test_jacobian_rows(void **state)
     sg_jet_plan *plan;
     sg_jet_request request = {.order = 0};
     assert_ok(sg_jet_plan_create(&plan, 3, &request, 1, NULL));
-    assert_ok(sg_jet_evaluate(s.network, plan, NULL, points, N, values, NULL));
+    assert_ok(sg_jet_evaluate(s.network, plan, NULL, points, NULL, N, values, NULL));
     for (size_t p = 0; p < parameters; p++) {
         double sum = 0, root = sqrt(2 * 10.0 / N);
         for (size_t i = 0; i < N; i++) {

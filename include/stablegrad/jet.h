@@ -162,19 +162,29 @@ SG_CHECKED sg_status sg_jet_network_initialize(sg_jet_network *network, const sg
 
 enum { SG_JET_MOST_ORDER = 4, SG_JET_MOST_CHANNELS = 128 };
 
-/* One wanted quantity: a derivative, or a fixed combination of pure second derivatives. */
-typedef struct sg_jet_request {
+/* A part of a combination: coefficient times a derivative. */
+typedef struct sg_jet_term {
+    double coefficient;           /* finite and not 0 */
     int order;                    /* 0 (the value) to SG_JET_MOST_ORDER */
     int along[SG_JET_MOST_ORDER]; /* the coordinate of each differentiation: u_xxt is {0, 0, 1} */
-    const double
-        *second; /* NULL, or (coordinates): sum_i second[i] u_ii; `order`, `along` unused */
+    int varying; /* 0, or k: also times the k-th number that the set's `varying` gives each point;
+                    the combination may then hold no values */
+} sg_jet_term;
+
+/* One wanted quantity: a derivative, or a combination of derivatives. */
+typedef struct sg_jet_request {
+    int order, along[SG_JET_MOST_ORDER]; /* as in sg_jet_term */
+    const sg_jet_term *terms; /* NULL, or (term_count): their sum; `order`, `along` unused */
+    size_t term_count;
 } sg_jet_request;
 
 typedef struct sg_jet_plan sg_jet_plan;
 
-/* The smallest closed set of channels for the requests, which are copied. A combination of second
- * derivatives is one channel beside the first derivatives it needs. SG_ERROR_ARGUMENT for an order
- * above 4 or a coordinate out of range, SG_ERROR_UNSUPPORTED for more than SG_JET_MOST_CHANNELS.
+/* The smallest set of channels that the requests, which are copied, follow from. A combination of
+ * derivatives takes one channel, beside those of the proper parts of its derivatives: u_t - 2 u_xx
+ * needs u, u_x and itself. Combinations that depend on each other share channels; with varying
+ * coefficients they do when one is a multiple of the other. SG_ERROR_ARGUMENT for an order above 4
+ * or a coordinate out of range, SG_ERROR_UNSUPPORTED for more than SG_JET_MOST_CHANNELS.
  * Plans are read only: any number of engines may use one; it must outlive them. */
 SG_CHECKED sg_status sg_jet_plan_create(sg_jet_plan **plan, int coordinates,
                                         const sg_jet_request *requests, size_t count,
@@ -183,9 +193,11 @@ void sg_jet_plan_destroy(sg_jet_plan *plan); /* NULL is allowed */
 
 size_t sg_jet_plan_requests(const sg_jet_plan *plan);
 size_t sg_jet_plan_channels(const sg_jet_plan *plan);
+size_t sg_jet_plan_varying(const sg_jet_plan *plan); /* numbers that each point has to bring */
 
-/* Writes the channels as text, "u u_t u_x u_xx" or "u u_x u_y lap(u)", as snprintf does: returns
- * the length of the whole text. `names` (coordinates); NULL means x0, x1, ... */
+/* Writes the channels as text, "u u_x u_t-0.1*u_xx" or "u u_x u_y lap(u)", as snprintf does:
+ * returns the length of the whole text. `names` (coordinates); NULL means x0, x1, ...; the k-th
+ * varying coefficient is written [k]. */
 size_t sg_jet_plan_describe(const sg_jet_plan *plan, const char *field, const char *const *names,
                             char *text, size_t size);
 
@@ -204,6 +216,11 @@ enum { SG_JET_TILE_POINTS = 96 };
  * function of the item's index if results are not to depend on threads. */
 typedef void sg_jet_points_function(void *context, size_t set, size_t first, size_t count,
                                     int worker, void *const *coordinates);
+
+/* Fills the varying coefficients of the plan's combinations at the same items, after `points`:
+ * varying[p * K + k - 1] is an array of `count` elements, the k-th (of K) at the item's point p. */
+typedef void sg_jet_varying_function(void *context, size_t set, size_t first, size_t count,
+                                     int worker, void *const *coordinates, void *const *varying);
 
 /* What the residual callback sees of one tile. All arrays have `count` elements of the network's
  * type, are aligned to 64 bytes and may be read and written up to a multiple of 64 bytes.
@@ -229,8 +246,9 @@ typedef struct sg_jet_set {
     size_t sums;         /* doubles that `residual` adds into, zero at the start of each call */
     int components;      /* residual components of an item, for the Jacobian calls; else 0 */
     sg_jet_points_function *points;
+    sg_jet_varying_function *varying; /* NULL unless the plan has varying coefficients */
     sg_jet_residual_function *residual;
-    void *context;        /* handed to both */
+    void *context;        /* handed to all three */
     void *value_adjoints; /* NULL, or where sg_jet_gradient leaves dL/du: (points_per_item, outputs,
                              items) of the network's type */
 } sg_jet_set;
@@ -358,10 +376,11 @@ size_t sg_jet_memory(const sg_jet *jet);
 const char *sg_jet_kernels(const sg_jet *jet);
 
 /* Values of a plan's requests at given points, in one call that allocates and frees what it needs:
- * `points` (count, coordinates) and `values` (count, requests, outputs), both row by row. */
+ * `points` (count, coordinates) and `values` (count, requests, outputs), both row by row; `varying`
+ * (count, K) the plan's varying coefficients there, NULL when it has none. */
 SG_CHECKED sg_status sg_jet_evaluate(sg_jet_network *network, const sg_jet_plan *plan,
-                                     sg_pool *pool, const double *points, size_t count,
-                                     double *values, const sg_allocator *allocator);
+                                     sg_pool *pool, const double *points, const double *varying,
+                                     size_t count, double *values, const sg_allocator *allocator);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -1,201 +1,472 @@
-/* Finding fixed combinations of pure second derivatives, so that the engine carries one channel for
- * a Laplacian instead of one for each coordinate.
+/* Finding combinations of derivatives, so that the engine carries one channel for u_t - nu*u_xx
+ * instead of one for each derivative.
  *
- * A sum is a maximal tree of +, - and multiplications by constants. Its terms and their
- * coefficients come from one sweep from the top down, as in a reverse sweep, so shared sub-sums
- * cost nothing extra. Within a sum the terms c_k u_xk_xk of one field with at least two coordinates
- * are a combination, normalised so that its first coefficient is 1. Combinations replace the
- * separate derivatives only if that leaves fewer channels, counting the second derivatives that are
- * read on their own or that a higher derivative contains. */
+ * The engine has channels for the proper parts of every derivative anyway (u_x for u_xx), and a
+ * combination of the others costs one channel whatever its length: see jet/plan.c. Here that means:
+ *
+ * A sum is a maximal tree of +, - and products with what is known before the network is, constants
+ * and expressions in the coordinates. Its terms and their coefficients come from one sweep from the
+ * top down, as in a reverse sweep, so shared sub-sums cost nothing extra. The terms of a sum that
+ * are derivatives of one field are a form. A derivative is needed as it is when it is a proper part
+ * of another one, is read outside of sums, or is all that a form has beside needed ones. What is
+ * left of the forms after that becomes combinations, unless they are no fewer than the derivatives
+ * in them. A combination is normalised: its first coefficient is 1, a factor of all is taken out.
+ */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/basis.h"
 #include "expr/expressions.h"
 
-enum { MOST_COMBINATIONS = 16 };
+enum { MOST_COLUMNS = 64, MOST_FORMS = 64 };
+
+/* A sum's derivatives of one field, by columns, and the sum's factor of a combination. */
+typedef struct form {
+    sgi_input sum; /* its parts; `index` and `side` are not compared */
+    double number;
+    sgi_expr factor; /* node 0: none */
+} form;
 
 typedef struct collapse {
     sgi_expressions *exprs;
-    uint32_t count;               /* of nodes before rewriting */
-    uint8_t *reached, *sum, *top; /* by node */
-    double *coefficients;         /* by node: in the sum under the sweep */
-    uint8_t *terms;               /* by node: is a term of that sum */
-    sgi_expr *rewritten;          /* by node */
-    unsigned pure, alone;         /* coordinates, as bits */
-    int combination_count;        /* different ones */
-    double combinations[MOST_COMBINATIONS][SG_MOST_COORDINATES];
+    uint32_t count;                                 /* of nodes before rewriting */
+    bool varying;                                   /* coefficients may */
+    uint8_t *reached, *known, *guarded, *sum, *top; /* by node */
+    uint8_t *terms;                       /* by node: is a term of the sum under the sweep */
+    double *numbers;                      /* by node: its coefficient there is number * factor */
+    sgi_expr *factors;                    /* node 0: none */
+    sgi_expr *rewritten;                  /* by node */
+    sgi_derivative columns[MOST_COLUMNS]; /* the derivatives, by order */
+    int column_count;
+    uint64_t needed; /* columns, as bits */
+    form *forms;     /* (MOST_FORMS): different ones */
+    int form_count;
 } collapse;
 
-static bool is_sum(const sgi_expressions *exprs, const sgi_node *node)
-{
-    double value;
-    return node->op == SG_OP_ADD || node->op == SG_OP_SUB || node->op == SG_OP_NEG ||
-           (node->op == SG_OP_MUL && sgi_is_constant(exprs, node->arguments[0], &value));
-}
+/* ---- Nodes -------------------------------------------------------------------------------- */
 
-/* The coordinate if `expr` is a pure second derivative of a field, -1 otherwise. */
-static int pure_second(const sgi_expressions *exprs, sgi_expr expr)
+/* The derivative if `expr` is one of a field, 0 otherwise. */
+static sgi_derivative derivative_of(const sgi_expressions *exprs, sgi_expr expr)
 {
     const sgi_input *input = sgi_expr_input(exprs, expr);
-    return input && input->kind == SG_INPUT_FIELD ? sgi_derivative_pure_second(input->derivative)
-                                                  : -1;
+    return input && input->kind == SG_INPUT_FIELD ? input->derivative : 0;
 }
 
-/* Finds the sums, the tops of sums, and the second derivatives that are read on their own. */
+static bool is_known(const collapse *c, sgi_expr i)
+{
+    const sgi_node *node = &c->exprs->nodes[i];
+    const sgi_input *input = sgi_expr_input(c->exprs, i);
+    if (input)
+        return input->kind == SG_INPUT_COORDINATE && c->varying;
+    bool known = true;
+    for (int k = 0; k < sgi_op_arity(node->op); k++)
+        known = known && c->known[node->arguments[k]];
+    return known;
+}
+
+/* Whether node i may be a coefficient of node `under`. Behind a choice (where, min, max) it may not
+ * vary: 1/r in the branch that is not taken may be infinite. */
+static bool is_coefficient(const collapse *c, sgi_expr under, sgi_expr i)
+{
+    double value;
+    return c->guarded[under] ? sgi_is_constant(c->exprs, i, &value) : c->known[i];
+}
+
+static bool is_sum(const collapse *c, sgi_expr i)
+{
+    const sgi_node *node = &c->exprs->nodes[i];
+    if (c->known[i])
+        return false;
+    return node->op == SG_OP_ADD || node->op == SG_OP_SUB || node->op == SG_OP_NEG ||
+           (node->op == SG_OP_MUL && (is_coefficient(c, i, node->arguments[0]) ||
+                                      is_coefficient(c, i, node->arguments[1]))) ||
+           (node->op == SG_OP_DIV && is_coefficient(c, i, node->arguments[1]));
+}
+
+static void mark_guarded(collapse *c)
+{
+    for (sgi_expr i = c->count; i-- > 0;) {
+        const sgi_node *node = &c->exprs->nodes[i];
+        bool choice = node->op == SG_OP_WHERE || node->op == SG_OP_MIN || node->op == SG_OP_MAX;
+        for (int k = 0; k < sgi_op_arity(node->op); k++)
+            if (c->reached[i] && (choice || c->guarded[i]))
+                c->guarded[node->arguments[k]] = 1;
+    }
+}
+
+/* Points in pairs have two sets of coordinates: no coefficient varies then. */
+static bool has_pairs(const collapse *c)
+{
+    for (sgi_expr i = 0; i < c->count; i++) {
+        const sgi_input *input = c->reached[i] ? sgi_expr_input(c->exprs, i) : NULL;
+        if (input && input->side != 0)
+            return true;
+    }
+    return false;
+}
+
+/* Finds what is known, the sums and the tops of sums. */
 static void classify(collapse *c, const sgi_expr *roots, size_t count)
 {
-    const sgi_expressions *exprs = c->exprs;
-    sgi_expressions_reach(exprs, roots, count, c->reached);
+    sgi_expressions_reach(c->exprs, roots, count, c->reached);
+    c->varying = !has_pairs(c);
+    mark_guarded(c);
     for (sgi_expr i = 0; i < c->count; i++) {
-        const sgi_node *node = &exprs->nodes[i];
-        if (!c->reached[i])
-            continue;
-        c->sum[i] = is_sum(exprs, node);
-        for (int k = 0; !c->sum[i] && k < sgi_op_arity(node->op); k++)
+        const sgi_node *node = &c->exprs->nodes[i];
+        c->known[i] = is_known(c, i);
+        c->sum[i] = is_sum(c, i);
+        for (int k = 0; c->reached[i] && !c->sum[i] && k < sgi_op_arity(node->op); k++)
             c->top[node->arguments[k]] = 1;
-        const sgi_input *input = sgi_expr_input(exprs, i);
-        if (!input || input->kind != SG_INPUT_FIELD)
-            continue;
-        int pure = pure_second(exprs, i);
-        for (int k = 0; k < SG_MOST_COORDINATES; k++) {
-            bool inside = sgi_derivative_order(input->derivative, k) >= 2 && pure < 0;
-            c->alone |= (unsigned)inside << k;
-            c->pure |= (unsigned)(inside || pure == k) << k;
-        }
     }
     for (size_t i = 0; i < count; i++)
         c->top[roots[i]] = 1;
+}
+
+/* ---- Columns ------------------------------------------------------------------------------ */
+
+static int column_of(const collapse *c, sgi_derivative derivative)
+{
+    int k = 0;
+    while (k < c->column_count && c->columns[k] != derivative)
+        k++;
+    return k;
+}
+
+static bool is_needed(const collapse *c, sgi_derivative derivative)
+{
+    return c->needed >> column_of(c, derivative) & 1;
+}
+
+static int compare_derivatives(const void *left, const void *right)
+{
+    const sgi_derivative *a = left, *b = right;
+    int by_order = sgi_derivative_total(*a) - sgi_derivative_total(*b);
+    return by_order ? by_order : (*a > *b) - (*a < *b);
+}
+
+static bool is_proper_part(sgi_derivative part, sgi_derivative whole)
+{
+    bool inside = part != whole;
+    for (int k = 0; k < SG_MOST_COORDINATES; k++)
+        inside = inside && sgi_derivative_order(part, k) <= sgi_derivative_order(whole, k);
+    return inside;
+}
+
+/* Lists the derivatives and finds those that are needed as they are. False if there are too many.
+ */
+static bool list_columns(collapse *c)
+{
     for (sgi_expr i = 0; i < c->count; i++) {
-        int pure = pure_second(exprs, i);
-        if (c->top[i] && pure >= 0)
-            c->alone |= 1u << pure;
+        sgi_derivative derivative = c->reached[i] ? derivative_of(c->exprs, i) : 0;
+        if (derivative == 0 || column_of(c, derivative) < c->column_count)
+            continue;
+        if (c->column_count == MOST_COLUMNS)
+            return false;
+        c->columns[c->column_count++] = derivative;
+    }
+    qsort(c->columns, (size_t)c->column_count, sizeof *c->columns, compare_derivatives);
+    for (int a = 0; a < c->column_count; a++)
+        for (int b = 0; b < c->column_count; b++)
+            c->needed |= (uint64_t)is_proper_part(c->columns[a], c->columns[b]) << a;
+    for (sgi_expr i = 0; i < c->count; i++)
+        if (c->top[i] && derivative_of(c->exprs, i))
+            c->needed |= (uint64_t)1 << column_of(c, derivative_of(c->exprs, i));
+    return true;
+}
+
+/* ---- Sums --------------------------------------------------------------------------------- */
+
+/* The product of two factors, of which node 0 stands for none. */
+static sgi_expr times(collapse *c, sgi_expr a, sgi_expr b)
+{
+    return a == 0 ? b : b == 0 ? a : sgi_mul(c->exprs, a, b);
+}
+
+/* number * factor as a node. */
+static sgi_expr product(collapse *c, double number, sgi_expr factor)
+{
+    return times(c, sgi_constant(c->exprs, number), factor);
+}
+
+/* Takes a constant factor into the number. */
+static void take_constant(collapse *c, sgi_expr factor, double *number, sgi_expr *rest)
+{
+    double value;
+    const sgi_node *node = &c->exprs->nodes[factor];
+    *rest = factor;
+    if (factor == 0)
+        return;
+    if (sgi_is_constant(c->exprs, factor, &value)) {
+        *number *= value;
+        *rest = 0;
+    } else if (node->op == SG_OP_MUL && sgi_is_constant(c->exprs, node->arguments[0], &value)) {
+        *number *= value;
+        *rest = node->arguments[1];
+    } else if (node->op == SG_OP_NEG) {
+        *number = -*number;
+        *rest = node->arguments[0];
     }
 }
 
-/* The terms of the sum at `top`, into `terms` and `coefficients`. */
+/* Adds number * factor to the coefficient of node i. */
+static void add_coefficient(collapse *c, sgi_expr i, double number, sgi_expr factor)
+{
+    take_constant(c, factor, &number, &factor);
+    if (!c->terms[i]) {
+        c->terms[i] = 1;
+        c->numbers[i] = number;
+        c->factors[i] = factor;
+    } else if (c->factors[i] == factor) {
+        c->numbers[i] += number;
+    } else {
+        sgi_expr sum =
+            sgi_add(c->exprs, product(c, c->numbers[i], c->factors[i]), product(c, number, factor));
+        c->numbers[i] = 1;
+        take_constant(c, sum, &c->numbers[i], &c->factors[i]);
+    }
+}
+
+/* The terms of the sum at `top`, into `terms`, `numbers` and `factors`. */
 static void sweep_sum(collapse *c, sgi_expr top)
 {
     memset(c->terms, 0, c->count);
-    memset(c->coefficients, 0, c->count * sizeof *c->coefficients);
-    c->terms[top] = 1;
-    c->coefficients[top] = 1;
+    add_coefficient(c, top, 1, 0);
     for (sgi_expr i = top + 1; i-- > 0;) {
         if (!c->terms[i] || !c->sum[i])
             continue;
-        const sgi_node *node = &c->exprs->nodes[i];
-        bool product = node->op == SG_OP_MUL;
-        double factor = 1;
-        if (product)
-            sgi_is_constant(c->exprs, node->arguments[0], &factor);
-        for (int k = product; k < sgi_op_arity(node->op); k++) {
-            bool minus = node->op == SG_OP_NEG || (node->op == SG_OP_SUB && k == 1);
-            c->terms[node->arguments[k]] = 1;
-            c->coefficients[node->arguments[k]] += (minus ? -factor : factor) * c->coefficients[i];
+        const sgi_node node = c->exprs->nodes[i];
+        double number = c->numbers[i];
+        sgi_expr factor = c->factors[i], one = sgi_constant(c->exprs, 1);
+        int first = 0, last = sgi_op_arity(node.op) - 1;
+        if (node.op == SG_OP_MUL) {
+            first = last = is_coefficient(c, i, node.arguments[0]);
+            factor = times(c, factor, node.arguments[1 - first]);
+        } else if (node.op == SG_OP_DIV) {
+            last = 0;
+            factor = times(c, factor, sgi_apply(c->exprs, SG_OP_DIV, one, node.arguments[1], 0));
+        }
+        for (int k = first; k <= last; k++) {
+            bool minus = node.op == SG_OP_NEG || (node.op == SG_OP_SUB && k == 1);
+            add_coefficient(c, node.arguments[k], minus ? -number : number, factor);
         }
         c->terms[i] = 0;
     }
 }
 
-/* The second derivatives of the same field and side as term `first`: the normalised combination
- * and its factor. Returns the number of coordinates in it; `members` says which terms they are. */
-static int gather(const collapse *c, sgi_expr first, sgi_expr top, sgi_input *combination,
-                  double *factor)
+/* Whether node j is a term of the sum under the sweep: a derivative of the same field as node i. */
+static bool belongs(const collapse *c, sgi_expr i, sgi_expr j)
 {
-    const sgi_input *one = sgi_expr_input(c->exprs, first);
-    *combination =
-        (sgi_input){.kind = SG_INPUT_COMBINATION, .index = one->index, .side = one->side};
-    double all[SG_MOST_COORDINATES] = {0};
-    int members = 0;
-    for (sgi_expr i = 0; i <= top; i++) {
-        int k = c->terms[i] && c->coefficients[i] != 0 ? pure_second(c->exprs, i) : -1;
-        const sgi_input *other = k >= 0 ? sgi_expr_input(c->exprs, i) : NULL;
-        if (!other || other->index != one->index || other->side != one->side)
+    if (!c->terms[j] || c->numbers[j] == 0 || derivative_of(c->exprs, j) == 0)
+        return false;
+    const sgi_input *a = sgi_expr_input(c->exprs, i), *b = sgi_expr_input(c->exprs, j);
+    return a->index == b->index && a->side == b->side;
+}
+
+static int compare_parts(const void *left, const void *right)
+{
+    return compare_derivatives(&((const sgi_part *)left)->derivative,
+                               &((const sgi_part *)right)->derivative);
+}
+
+/* The form of the field that node i is a derivative of. False if it has too many parts. */
+static bool gather(const collapse *c, sgi_expr i, sgi_expr top, form *f)
+{
+    const sgi_input *field = sgi_expr_input(c->exprs, i);
+    *f = (form){
+        .sum = {.kind = SG_INPUT_COMBINATION, .index = field->index, .side = field->side},
+        .number = 1,
+    };
+    for (sgi_expr j = 0; j <= top; j++) {
+        if (!belongs(c, i, j))
             continue;
-        all[k] = c->coefficients[i];
-        members++;
+        if (f->sum.part_count == SG_MOST_PARTS)
+            return false;
+        f->sum.parts[f->sum.part_count++] =
+            (sgi_part){c->numbers[j], derivative_of(c->exprs, j), c->factors[j]};
     }
-    *factor = 0;
-    for (int k = 0; k < SG_MOST_COORDINATES; k++)
-        if (*factor == 0)
-            *factor = all[k];
-    for (int k = 0; k < SG_MOST_COORDINATES && *factor != 0; k++)
-        combination->coefficients[k] = all[k] == 0 ? 0 : all[k] / *factor; /* no -0 */
-    return members;
+    qsort(f->sum.parts, (size_t)f->sum.part_count, sizeof *f->sum.parts, compare_parts);
+    return true;
 }
 
-static void record(collapse *c, const sgi_input *combination)
+/* What is left of the form without needed derivatives, normalised. */
+static form reduced(const collapse *c, const form *from)
 {
-    int i = 0;
-    while (i < c->combination_count && memcmp(c->combinations[i], combination->coefficients,
-                                              sizeof combination->coefficients) != 0)
-        i++;
-    if (i == c->combination_count && i < MOST_COMBINATIONS) {
-        memcpy(c->combinations[i], combination->coefficients, sizeof combination->coefficients);
-        c->combination_count++;
+    form f = {.sum = {.kind = from->sum.kind, .index = from->sum.index, .side = from->sum.side}};
+    bool common = true;
+    for (int i = 0; i < from->sum.part_count; i++) {
+        sgi_part part = from->sum.parts[i];
+        if (is_needed(c, part.derivative))
+            continue;
+        if (f.sum.part_count == 0)
+            f.number = part.coefficient;
+        part.coefficient /= f.number;
+        common = common && (f.sum.part_count == 0 || part.varying == f.sum.parts[0].varying);
+        f.sum.parts[f.sum.part_count++] = part;
     }
+    if (common && f.sum.part_count > 0) {
+        f.factor = f.sum.parts[0].varying;
+        for (int i = 0; i < f.sum.part_count; i++)
+            f.sum.parts[i].varying = 0;
+    }
+    return f;
 }
 
-/* Counts what collapsing would leave. */
-static void survey(collapse *c)
+/* ---- Choosing ----------------------------------------------------------------------------- */
+
+static uint64_t columns_of(const collapse *c, const form *f)
+{
+    uint64_t columns = 0;
+    for (int i = 0; i < f->sum.part_count; i++)
+        columns |= (uint64_t)1 << column_of(c, f->sum.parts[i].derivative);
+    return columns;
+}
+
+static void record(collapse *c, const form *f)
+{
+    int k = 0;
+    while (k < c->form_count && !sgi_same_parts(&c->forms[k].sum, &f->sum))
+        k++;
+    if (k == MOST_FORMS)
+        c->needed |= columns_of(c, f);
+    else if (k == c->form_count)
+        c->forms[c->form_count++] = *f;
+}
+
+static void record_forms(collapse *c)
 {
     for (sgi_expr top = 0; top < c->count; top++) {
-        if (!c->top[top] || !c->sum[top])
+        if (!c->top[top] || !c->sum[top] || !c->reached[top])
             continue;
         sweep_sum(c, top);
         for (sgi_expr i = 0; i <= top; i++) {
-            sgi_input combination;
-            double factor;
-            int k = c->terms[i] ? pure_second(c->exprs, i) : -1;
-            if (k < 0 || c->coefficients[i] == 0)
+            form f;
+            if (!belongs(c, i, i))
                 continue;
-            if (gather(c, i, top, &combination, &factor) < 2)
-                c->alone |= 1u << k;
+            if (gather(c, i, top, &f))
+                record(c, &f);
             else
-                record(c, &combination);
+                c->needed |= columns_of(c, &f) | (uint64_t)1
+                                                     << column_of(c, derivative_of(c->exprs, i));
         }
     }
 }
 
-/* The sum at `top` with its combinations as inputs, from rewritten terms. */
+/* A form with one derivative left needs it, until there are no more. */
+static void need_lone(collapse *c)
+{
+    for (uint64_t before = ~c->needed; before != c->needed;) {
+        before = c->needed;
+        for (int k = 0; k < c->form_count; k++) {
+            form f = reduced(c, &c->forms[k]);
+            if (f.sum.part_count == 1)
+                c->needed |= columns_of(c, &f);
+        }
+    }
+}
+
+static bool varies(const form *f)
+{
+    for (int i = 0; i < f->sum.part_count; i++)
+        if (f->sum.parts[i].varying)
+            return true;
+    return false;
+}
+
+/* Columns that forms tie to column `column`. */
+static uint64_t component_of(const collapse *c, int column)
+{
+    uint64_t component = (uint64_t)1 << column;
+    for (uint64_t before = 0; before != component;) {
+        before = component;
+        for (int k = 0; k < c->form_count; k++) {
+            form f = reduced(c, &c->forms[k]);
+            uint64_t columns = columns_of(c, &f);
+            component |= columns & component ? columns : 0;
+        }
+    }
+    return component;
+}
+
+/* Channels that the forms of a component take: independent ones, and each that varies. */
+static int count_channels(collapse *c, uint64_t component, sgi_basis *basis)
+{
+    double vector[MOST_COLUMNS], coefficients[MOST_FORMS];
+    int varying = 0;
+    basis->count = 0;
+    for (int k = 0; k < c->form_count; k++) {
+        form f = reduced(c, &c->forms[k]), other;
+        if (!(columns_of(c, &f) & component))
+            continue;
+        memset(vector, 0, sizeof vector);
+        for (int i = 0; i < f.sum.part_count; i++)
+            vector[column_of(c, f.sum.parts[i].derivative)] = f.sum.parts[i].coefficient;
+        bool seen = false;
+        for (int q = 0; q < k && !seen && varies(&f); q++) {
+            other = reduced(c, &c->forms[q]);
+            seen = sgi_same_parts(&f.sum, &other.sum);
+        }
+        if (varies(&f))
+            varying += !seen;
+        else
+            sgi_basis_add(basis, vector, coefficients);
+    }
+    return (int)basis->count + varying;
+}
+
+/* Decides which derivatives stay. Returns whether there is anything to combine. */
+static bool choose(collapse *c)
+{
+    sgi_basis basis = {0};
+    need_lone(c);
+    if (sgi_basis_create(&basis, MOST_COLUMNS, MOST_FORMS, &c->exprs->allocator) != SG_OK)
+        c->exprs->status = SG_ERROR_MEMORY;
+    uint64_t done = c->needed;
+    for (int k = 0; k < c->column_count && c->exprs->status == SG_OK; k++) {
+        if (done >> k & 1)
+            continue;
+        uint64_t component = component_of(c, k);
+        if (count_channels(c, component, &basis) >= __builtin_popcountll(component))
+            c->needed |= component;
+        done |= component;
+    }
+    sgi_basis_release(&basis, &c->exprs->allocator);
+    return c->exprs->status == SG_OK && __builtin_popcountll(c->needed) < c->column_count;
+}
+
+/* ---- Rewriting ---------------------------------------------------------------------------- */
+
+/* Whether the sum under the sweep has a derivative that is no longer read on its own. */
+static bool has_combination(const collapse *c, sgi_expr top)
+{
+    for (sgi_expr i = 0; i <= top; i++)
+        if (belongs(c, i, i) && !is_needed(c, derivative_of(c->exprs, i)))
+            return true;
+    return false;
+}
+
+/* The sum at `top`, swept, with its combinations as inputs, from rewritten terms. */
 static sgi_expr rebuild_sum(collapse *c, sgi_expr top)
 {
-    sgi_expressions *exprs = c->exprs;
-    sweep_sum(c, top);
     sgi_expr sum = 0;
     for (sgi_expr i = 0; i <= top; i++) {
-        if (!c->terms[i] || c->coefficients[i] == 0)
+        if (!c->terms[i] || c->numbers[i] == 0)
             continue;
+        form f = {.number = c->numbers[i], .factor = c->factors[i]};
         sgi_expr term = c->rewritten[i];
-        double factor = c->coefficients[i];
-        sgi_input combination;
-        if (pure_second(exprs, i) >= 0 && gather(c, i, top, &combination, &factor) >= 2) {
-            int index = combination.index, side = combination.side;
-            for (sgi_expr j = i; j <= top; j++) { /* all members go at once */
-                const sgi_input *other =
-                    pure_second(exprs, j) >= 0 ? sgi_expr_input(exprs, j) : NULL;
-                if (other && other->index == index && other->side == side)
+        if (belongs(c, i, i) && !is_needed(c, derivative_of(c->exprs, i))) {
+            form all;
+            gather(c, i, top, &all); /* a form with too many parts has needed ones only */
+            f = reduced(c, &all);
+            for (sgi_expr j = top + 1; j-- > i;) /* all members go at once */
+                if (belongs(c, i, j) && !is_needed(c, derivative_of(c->exprs, j)))
                     c->terms[j] = 0;
-            }
-            term = sgi_expressions_input(exprs, &combination);
-        } else {
-            factor = c->coefficients[i];
+            term = sgi_expressions_input(c->exprs, &f.sum);
         }
-        term = sgi_mul(exprs, sgi_constant(exprs, factor < 0 ? -factor : factor), term);
-        sum = factor < 0 ? sgi_sub(exprs, sum, term) : sgi_add(exprs, sum, term);
+        term = times(c, f.factor, term);
+        term = product(c, f.number < 0 ? -f.number : f.number, term);
+        sum = f.number < 0 ? sgi_sub(c->exprs, sum, term) : sgi_add(c->exprs, sum, term);
     }
     return sum;
-}
-
-static bool has_combination(collapse *c, sgi_expr top)
-{
-    sweep_sum(c, top);
-    for (sgi_expr i = 0; i <= top; i++) {
-        sgi_input combination;
-        double factor;
-        if (c->terms[i] && c->coefficients[i] != 0 && pure_second(c->exprs, i) >= 0 &&
-            gather(c, i, top, &combination, &factor) >= 2)
-            return true;
-    }
-    return false;
 }
 
 static void rewrite(collapse *c, sgi_expr *roots, size_t count)
@@ -206,7 +477,10 @@ static void rewrite(collapse *c, sgi_expr *roots, size_t count)
         const sgi_node node = exprs->nodes[i];
         if (!c->reached[i] || sgi_op_arity(node.op) == 0)
             continue;
-        if (c->top[i] && c->sum[i] && has_combination(c, i))
+        bool swept = c->top[i] && c->sum[i];
+        if (swept)
+            sweep_sum(c, i);
+        if (swept && has_combination(c, i))
             c->rewritten[i] = rebuild_sum(c, i);
         else
             c->rewritten[i] =
@@ -226,25 +500,28 @@ void sgi_collapse(sgi_expressions *exprs, sgi_expr *roots, size_t count)
     collapse c = {.exprs = exprs,
                   .count = n,
                   .reached = sgi_allocate(allocator, n, 1),
+                  .known = sgi_allocate(allocator, n, 1),
+                  .guarded = sgi_allocate(allocator, n, 1),
                   .sum = sgi_allocate(allocator, n, 1),
                   .top = sgi_allocate(allocator, n, 1),
-                  .coefficients = sgi_allocate(allocator, n, sizeof(double)),
                   .terms = sgi_allocate(allocator, n, 1),
-                  .rewritten = sgi_allocate(allocator, n, sizeof(sgi_expr))};
-    if (c.reached && c.sum && c.top && c.coefficients && c.terms && c.rewritten) {
+                  .numbers = sgi_allocate(allocator, n, sizeof(double)),
+                  .factors = sgi_allocate(allocator, n, sizeof(sgi_expr)),
+                  .rewritten = sgi_allocate(allocator, n, sizeof(sgi_expr)),
+                  .forms = sgi_allocate(allocator, MOST_FORMS, sizeof(form))};
+    void *parts[] = {c.reached, c.known,   c.guarded, c.sum,       c.top,
+                     c.terms,   c.numbers, c.factors, c.rewritten, c.forms};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!parts[i])
+            exprs->status = SG_ERROR_MEMORY;
+    if (exprs->status == SG_OK) {
         classify(&c, roots, count);
-        if (__builtin_popcount(c.pure) > 1)
-            survey(&c);
-        if (c.combination_count > 0 &&
-            c.combination_count + __builtin_popcount(c.alone) < __builtin_popcount(c.pure))
-            rewrite(&c, roots, count);
-    } else {
-        exprs->status = SG_ERROR_MEMORY;
+        if (list_columns(&c)) {
+            record_forms(&c);
+            if (choose(&c))
+                rewrite(&c, roots, count);
+        }
     }
-    sgi_release(allocator, c.reached);
-    sgi_release(allocator, c.sum);
-    sgi_release(allocator, c.top);
-    sgi_release(allocator, c.coefficients);
-    sgi_release(allocator, c.terms);
-    sgi_release(allocator, c.rewritten);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        sgi_release(allocator, parts[i]);
 }

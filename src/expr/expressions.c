@@ -15,14 +15,6 @@ int sgi_derivative_total(sgi_derivative derivative)
     return total;
 }
 
-int sgi_derivative_pure_second(sgi_derivative derivative)
-{
-    for (int k = 0; k < SG_MOST_COORDINATES; k++)
-        if (derivative == 2 * sgi_derivative_unit(k))
-            return k;
-    return -1;
-}
-
 /* ---- Storage ------------------------------------------------------------------------------ */
 
 sg_status sgi_expressions_create(sgi_expressions **out, const sg_allocator *given)
@@ -159,11 +151,16 @@ sgi_expr sgi_constant(sgi_expressions *exprs, double value)
     return intern(exprs, &node);
 }
 
-static bool same_input(const sgi_input *a, const sgi_input *b)
+bool sgi_same_parts(const sgi_input *a, const sgi_input *b)
+{
+    return a->part_count == b->part_count &&
+           memcmp(a->parts, b->parts, (size_t)a->part_count * sizeof *a->parts) == 0;
+}
+
+bool sgi_same_input(const sgi_input *a, const sgi_input *b)
 {
     return a->kind == b->kind && a->index == b->index && a->side == b->side &&
-           a->derivative == b->derivative &&
-           memcmp(a->coefficients, b->coefficients, sizeof a->coefficients) == 0;
+           a->derivative == b->derivative && sgi_same_parts(a, b);
 }
 
 sgi_expr sgi_expressions_input(sgi_expressions *exprs, const sgi_input *input)
@@ -171,7 +168,7 @@ sgi_expr sgi_expressions_input(sgi_expressions *exprs, const sgi_input *input)
     if (exprs->status != SG_OK)
         return 0;
     uint32_t i = 0;
-    while (i < exprs->input_count && !same_input(&exprs->inputs[i], input))
+    while (i < exprs->input_count && !sgi_same_input(&exprs->inputs[i], input))
         i++;
     if (i == exprs->input_count) {
         if (i == exprs->input_capacity) {

@@ -1,8 +1,8 @@
 /* Expressions as one graph in which equal sub-expressions are the same node (hash-consing).
  *
  * A node is an operation on earlier nodes, a constant, or an input: a coordinate, a component of
- * the outward normal, a field or one of its derivatives at the point, a fixed combination of pure
- * second derivatives, or a number that is the same for all points. Arguments always have smaller
+ * the outward normal, a field or one of its derivatives at the point, a combination of a field's
+ * derivatives, or a number that is the same for all points. Arguments always have smaller
  * numbers than the node, so every pass over a graph is a loop and none recurses.
  *
  * Building cannot fail half-way: when memory or the limit on nodes runs out the graph remembers it,
@@ -20,6 +20,8 @@
 enum {
     SG_MOST_COORDINATES = 8,
     SG_MOST_ORDER = 4, /* of a derivative of a field */
+    SG_MOST_PARTS =
+        40, /* of a combination: all second derivatives in eight coordinates, and more */
     SG_MOST_NODES = 1 << 16
 };
 
@@ -98,26 +100,35 @@ static inline sgi_derivative sgi_derivative_unit(int coordinate)
 /* The total order. */
 int sgi_derivative_total(sgi_derivative derivative);
 
-/* The coordinate of a pure second derivative, -1 for any other. */
-int sgi_derivative_pure_second(sgi_derivative derivative);
-
 typedef enum sgi_input_kind {
     SG_INPUT_COORDINATE,  /* `index`: which */
     SG_INPUT_NORMAL,      /* `index`: which component of the outward normal */
     SG_INPUT_FIELD,       /* `index`: field, `derivative`: 0 for the value */
-    SG_INPUT_COMBINATION, /* sum over k of coefficients[k] d^2 field / dx_k^2; `index`: field */
+    SG_INPUT_COMBINATION, /* the sum of `parts`, derivatives of field `index` */
     SG_INPUT_PARAMETER    /* `index`: a number that is the same for all points */
 } sgi_input_kind;
+
+typedef uint32_t sgi_expr; /* the number of a node */
+
+/* coefficient * derivative, and times `varying` when that is not node 0: an expression in the
+ * coordinates alone. */
+typedef struct sgi_part {
+    double coefficient;
+    sgi_derivative derivative;
+    sgi_expr varying;
+} sgi_part;
 
 typedef struct sgi_input {
     sgi_input_kind kind;
     int index;
     int side; /* of a pair of points: 0 or 1 */
     sgi_derivative derivative;
-    double coefficients[SG_MOST_COORDINATES]; /* of a combination */
+    int part_count; /* of a combination */
+    sgi_part parts[SG_MOST_PARTS];
 } sgi_input;
 
-typedef uint32_t sgi_expr; /* the number of a node */
+bool sgi_same_input(const sgi_input *a, const sgi_input *b);
+bool sgi_same_parts(const sgi_input *a, const sgi_input *b);
 
 typedef struct sgi_node {
     sgi_op op;
@@ -194,10 +205,11 @@ sgi_expr sgi_differentiate(sgi_expressions *exprs, sgi_expr expr, int coordinate
 void sgi_adjoints(sgi_expressions *exprs, const sgi_expr *roots, const sgi_expr *seeds,
                   size_t count, const sgi_expr *inputs, size_t input_count, sgi_expr *adjoints);
 
-/* ---- Collapsing second derivatives (collapse.c) ------------------------------------------- */
+/* ---- Collapsing derivatives (collapse.c) -------------------------------------------------- */
 
-/* Rewrites the roots in place so that sums such as nu*(u_xx + u_yy) read one combined input where
- * that needs fewer inputs than the separate derivatives. A root's value does not change. */
+/* Rewrites the roots in place so that sums such as u_t - nu*(u_xx + u_yy) read one combined input
+ * where the engine then carries fewer channels than for the separate derivatives. A root's value
+ * does not change, but for the order of sums. */
 void sgi_collapse(sgi_expressions *exprs, sgi_expr *roots, size_t count);
 
 #endif

@@ -176,13 +176,9 @@ size_t sgi_program_scratch(const sgi_program *program)
 
 uint32_t sgi_program_slot(const sgi_program *program, const sgi_input *input)
 {
-    for (uint32_t i = 0; i < program->input_count; i++) {
-        const sgi_input *slot = &program->inputs[i];
-        if (slot->kind == input->kind && slot->index == input->index && slot->side == input->side &&
-            slot->derivative == input->derivative &&
-            memcmp(slot->coefficients, input->coefficients, sizeof slot->coefficients) == 0)
+    for (uint32_t i = 0; i < program->input_count; i++)
+        if (sgi_same_input(&program->inputs[i], input))
             return i;
-    }
     return SG_NO_SLOT;
 }
 

@@ -78,10 +78,26 @@ sg_status sg_jet_pull(sg_jet *jet, size_t set, const double *weights, void *grad
 
 typedef struct evaluation {
     const sg_jet_network *network;
-    const double *points; /* (count, coordinates) */
-    double *values;       /* (count, requests * outputs) */
-    size_t arrays;        /* requests * outputs */
+    const double *points;  /* (count, coordinates) */
+    const double *varying; /* (count, numbers) */
+    size_t numbers;
+    double *values; /* (count, requests * outputs) */
+    size_t arrays;  /* requests * outputs */
 } evaluation;
+
+/* Columns of `from` (rows, width), from row `first` on, to arrays of the network's type. */
+static void copy_columns(const evaluation *e, const double *from, size_t width, size_t first,
+                         size_t count, void *const *to)
+{
+    for (size_t c = 0; c < width; c++)
+        for (size_t i = 0; i < count; i++) {
+            double x = from[(first + i) * width + c];
+            if (e->network->type == SG_FLOAT32)
+                ((float *)to[c])[i] = (float)x;
+            else
+                ((double *)to[c])[i] = x;
+        }
+}
 
 static void given_points(void *context, size_t set, size_t first, size_t count, int worker,
                          void *const *coordinates)
@@ -89,15 +105,17 @@ static void given_points(void *context, size_t set, size_t first, size_t count, 
     (void)set;
     (void)worker;
     const evaluation *e = context;
-    size_t all = (size_t)e->network->coordinates;
-    for (size_t c = 0; c < all; c++)
-        for (size_t i = 0; i < count; i++) {
-            double x = e->points[(first + i) * all + c];
-            if (e->network->type == SG_FLOAT32)
-                ((float *)coordinates[c])[i] = (float)x;
-            else
-                ((double *)coordinates[c])[i] = x;
-        }
+    copy_columns(e, e->points, (size_t)e->network->coordinates, first, count, coordinates);
+}
+
+static void given_varying(void *context, size_t set, size_t first, size_t count, int worker,
+                          void *const *coordinates, void *const *varying)
+{
+    (void)set;
+    (void)worker;
+    (void)coordinates;
+    const evaluation *e = context;
+    copy_columns(e, e->varying, e->numbers, first, count, varying);
 }
 
 static void take_values(void *context, const sg_jet_tile *tile)
@@ -111,16 +129,22 @@ static void take_values(void *context, const sg_jet_tile *tile)
 }
 
 sg_status sg_jet_evaluate(sg_jet_network *network, const sg_jet_plan *plan, sg_pool *pool,
-                          const double *points, size_t count, double *values,
+                          const double *points, const double *varying, size_t count, double *values,
                           const sg_allocator *allocator)
 {
-    if (!network || !plan || (count > 0 && (!points || !values)))
+    if (!network || !plan || (plan->varying > 0 && !varying) || (count > 0 && (!points || !values)))
         return SG_ERROR_ARGUMENT;
-    evaluation e = {network, points, values, plan->requests * (size_t)network->outputs};
+    evaluation e = {.network = network,
+                    .points = points,
+                    .varying = varying,
+                    .numbers = (size_t)plan->varying,
+                    .values = values,
+                    .arrays = plan->requests * (size_t)network->outputs};
     sg_jet_set set = {.plan = plan,
                       .items = count,
                       .points_per_item = 1,
                       .points = given_points,
+                      .varying = given_varying,
                       .residual = take_values,
                       .context = &e};
     sg_jet_config config = sg_jet_defaults();

@@ -84,8 +84,9 @@ static sg_status make_layers(sg_jet *jet, bool reverse)
 static bool valid_set(const sg_jet_set *set, const sg_jet_network *network)
 {
     return set->plan && set->plan->coordinates == network->coordinates && set->points &&
-           set->residual && (set->points_per_item == 1 || set->points_per_item == 2) &&
-           set->components >= 0 && set->sums <= 1 << 20;
+           set->residual && (set->plan->varying == 0 || set->varying) &&
+           (set->points_per_item == 1 || set->points_per_item == 2) && set->components >= 0 &&
+           set->sums <= 1 << 20;
 }
 
 static sg_status make_states(sg_jet *jet, const sg_jet_config *config)
@@ -124,6 +125,7 @@ static sg_status make_states(sg_jet *jet, const sg_jet_config *config)
 typedef struct extent {
     size_t rows, points, width;
     size_t y, coordinates, item_coordinates, requests, request_values, items;
+    size_t varying, varying_values, item_varying;
 } extent;
 
 static size_t larger(size_t a, size_t b)
@@ -145,6 +147,10 @@ static extent extent_of(const sg_jet *jet)
         e.y = larger(e.y, (size_t)state->set.plan->channels * outputs * points);
         e.coordinates = larger(e.coordinates, coordinates * points);
         e.item_coordinates = larger(e.item_coordinates, sides * coordinates * items);
+        size_t varying = (size_t)state->set.plan->varying;
+        e.varying = larger(e.varying, sides * varying);
+        e.varying_values = larger(e.varying_values, varying * points);
+        e.item_varying = larger(e.item_varying, sides * varying * items);
         e.requests = larger(e.requests, requests);
         e.request_values = larger(e.request_values, requests * items);
         e.items = larger(e.items, items);
@@ -190,6 +196,9 @@ static void carve_worker(const sg_jet *jet, const extent *e, bool reverse, carve
     worker->y = carve(from, e->y, size);
     worker->coordinates = carve(from, e->coordinates, size);
     worker->item_coordinates = carve(from, e->item_coordinates, size);
+    worker->varying = carve(from, e->varying_values, size);
+    worker->item_varying = carve(from, e->item_varying, size);
+    worker->varying_at = carve(from, e->varying, sizeof(void *));
     worker->values = carve(from, e->request_values, size);
     worker->coordinate_at = carve(from, 2 * (size_t)jet->network->coordinates, sizeof(void *));
     worker->value_at = carve(from, e->requests, sizeof(void *));

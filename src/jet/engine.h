@@ -34,10 +34,12 @@ typedef struct sgi_jet_worker {
     void *y, *y_moved;       /* (channels, outputs, point_stride) */
     void *coordinates;       /* (coordinates, point_stride) */
     void *item_coordinates;  /* (points_per_item, coordinates, item_stride) */
+    void *varying;           /* (plan's varying, point_stride) */
+    void *item_varying;      /* (points_per_item, plan's varying, item_stride) */
     void *values, *adjoints; /* (points_per_item, requests, outputs, item_stride) */
     void *tangents;          /* like `values` */
     void *residuals;         /* (item_stride), where a Jacobian call wants them */
-    void **coordinate_at, **value_at, **adjoint_at; /* what the callbacks get */
+    void **coordinate_at, **varying_at, **value_at, **adjoint_at; /* what the callbacks get */
 } sgi_jet_worker;
 
 /* What a call does with each tile. */

@@ -2,19 +2,22 @@
  *
  * The chain rule for a derivative along the list `along` sums over the ways to cut that list into
  * groups (Faa di Bruno): d_along f(z) = sum over partitions of f^(groups)(z) * product of the
- * groups' derivatives of z. So a set of channels is closed when it holds every sub-list of each of
- * its derivatives. A combination S = sum_i c_i d_ii obeys S f(z) = f' S z + f'' sum_i c_i z_i^2:
- * one channel, if the first derivatives are there. */
+ * groups' derivatives of z. One group is the list itself; all others are of proper sub-lists. So a
+ * combination L = sum_a c_a d_a obeys L f(z) = f' L z + terms in proper parts of its lists: one
+ * channel, if those parts are channels.
+ *
+ * Hence the smallest set: every proper part of every derivative in the requests, and beside those
+ * as many channels as there are independent requests, counted modulo what is there already. */
 #include "jet/plan.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/basis.h"
 #include "base/memory.h"
 
-/* Partitions of four things, and the ways to put four things into four groups. */
-enum { MOST_PARTITIONS = 15, PARTITION_CODES = 4 * 4 * 4 * 4 };
+enum { MOST_REQUESTS = 1 << 16, MOST_TERMS = 1 << 12, MOST_VARYING = 1 << 10 };
 
 /* ---- Channels ----------------------------------------------------------------------------- */
 
@@ -23,10 +26,11 @@ static int compare_int(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-static sgi_jet_channel derivative(int order, const int *along)
+sgi_jet_channel sgi_jet_derivative(int order, const int *along)
 {
     sgi_jet_channel channel = {.order = order};
-    memcpy(channel.along, along, (size_t)order * sizeof *along);
+    if (order > 0)
+        memcpy(channel.along, along, (size_t)order * sizeof *along);
     qsort(channel.along, (size_t)order, sizeof *channel.along, compare_int);
     return channel;
 }
@@ -36,18 +40,17 @@ static int compare_channel(const void *left, const void *right)
     const sgi_jet_channel *a = left, *b = right;
     if (a->order != b->order)
         return a->order - b->order;
-    if (!a->second != !b->second)
-        return a->second ? 1 : -1;
-    if (a->second) /* both lie in the plan's own array: keep the order of the requests */
-        return (a->second > b->second) - (a->second < b->second);
-    return memcmp(a->along, b->along, sizeof a->along) == 0 ? 0
-           : a->along[0] != b->along[0]                     ? a->along[0] - b->along[0]
-           : a->along[1] != b->along[1]                     ? a->along[1] - b->along[1]
-           : a->along[2] != b->along[2]                     ? a->along[2] - b->along[2]
-                                                            : a->along[3] - b->along[3];
+    if (!a->terms != !b->terms)
+        return a->terms ? 1 : -1;
+    if (a->terms) /* both lie in the plan's own array: keep the order of the requests */
+        return (a->terms > b->terms) - (a->terms < b->terms);
+    for (int i = 0; i < SG_JET_MOST_ORDER; i++)
+        if (a->along[i] != b->along[i])
+            return a->along[i] - b->along[i];
+    return 0;
 }
 
-static int find_channel(const sg_jet_plan *plan, const sgi_jet_channel *wanted)
+int sgi_jet_find_channel(const sg_jet_plan *plan, const sgi_jet_channel *wanted)
 {
     for (int c = 0; c < plan->channels; c++)
         if (compare_channel(&plan->channel[c], wanted) == 0)
@@ -55,9 +58,15 @@ static int find_channel(const sg_jet_plan *plan, const sgi_jet_channel *wanted)
     return -1;
 }
 
+static int find_derivative(const sg_jet_plan *plan, const sg_jet_term *term)
+{
+    sgi_jet_channel wanted = sgi_jet_derivative(term->order, term->along);
+    return sgi_jet_find_channel(plan, &wanted);
+}
+
 static sg_status add_channel(sg_jet_plan *plan, const sgi_jet_channel *channel)
 {
-    if (find_channel(plan, channel) >= 0)
+    if (sgi_jet_find_channel(plan, channel) >= 0)
         return SG_OK;
     if (plan->channels == SG_JET_MOST_CHANNELS)
         return SG_ERROR_UNSUPPORTED;
@@ -65,316 +74,372 @@ static sg_status add_channel(sg_jet_plan *plan, const sgi_jet_channel *channel)
     return SG_OK;
 }
 
-/* The derivative and every sub-list of it. */
-static sg_status add_closed(sg_jet_plan *plan, int order, const int *along)
+static sg_status add_derivative(sg_jet_plan *plan, const sg_jet_term *term)
 {
-    for (unsigned subset = 0; subset < 1u << order; subset++) {
-        int part[SG_JET_MOST_ORDER], count = 0;
-        for (int i = 0; i < order; i++)
+    sgi_jet_channel channel = sgi_jet_derivative(term->order, term->along);
+    return add_channel(plan, &channel);
+}
+
+/* A combination of the form's terms from `first` on. */
+static sgi_jet_channel combination(const sgi_jet_form *form, size_t first)
+{
+    sgi_jet_channel channel = {.terms = form->terms + first, .count = form->count - first};
+    for (size_t i = first; i < form->count; i++)
+        if (form->terms[i].order > channel.order)
+            channel.order = form->terms[i].order;
+    return channel;
+}
+
+/* Every proper sub-list of the term's, the empty one too. */
+static sg_status add_parts(sg_jet_plan *plan, const sg_jet_term *term)
+{
+    sg_jet_term part = {.order = 0};
+    sg_status status = add_derivative(plan, &part);
+    for (unsigned subset = 1; subset + 1 < 1u << term->order && status == SG_OK; subset++) {
+        part.order = 0;
+        for (int i = 0; i < term->order; i++)
             if (subset >> i & 1)
-                part[count++] = along[i];
-        sgi_jet_channel channel = derivative(count, part);
-        sg_status status = add_channel(plan, &channel);
-        if (status != SG_OK)
-            return status;
+                part.along[part.order++] = term->along[i];
+        status = add_derivative(plan, &part);
     }
-    return SG_OK;
+    return status;
 }
 
-static sgi_jet_channel pure_second(int coordinate)
-{
-    return (sgi_jet_channel){.order = 2, .along = {coordinate, coordinate}};
-}
+/* ---- Choosing them ------------------------------------------------------------------------ */
 
-static bool has_pure_second(const sg_jet_plan *plan, int coordinate)
-{
-    sgi_jet_channel channel = pure_second(coordinate);
-    return find_channel(plan, &channel) >= 0;
-}
+/* Requests without varying coefficients as vectors over the derivatives that are no channels. */
+typedef struct choice {
+    sgi_jet_channel *columns; /* (terms) */
+    size_t column_count;
+    sgi_basis basis;
+    size_t members[SG_JET_MOST_CHANNELS + 1]; /* the form that each member of the basis is */
+    double coefficients[SG_JET_MOST_CHANNELS + 1];
+    double *vector; /* (column_count) */
+    bool spelt;     /* the columns are channels themselves */
+} choice;
 
-/* ---- Combinations ------------------------------------------------------------------------- */
-
-/* Whether a = factor * b, for combinations that are not zero. */
-static bool proportional(int coordinates, const double *a, const double *b, double *factor)
+/* The number of terms that are no channels; the last of them. */
+static size_t missing(const sg_jet_plan *plan, const sgi_jet_form *form, const sg_jet_term **last)
 {
-    *factor = 0;
-    for (int i = 0; i < coordinates; i++)
-        if (b[i] != 0 && *factor == 0)
-            *factor = a[i] / b[i];
-    for (int i = 0; i < coordinates; i++)
-        if (a[i] != *factor * b[i])
-            return false;
-    return true;
-}
-
-static int nonzeros(int coordinates, const double *second)
-{
-    int count = 0;
-    for (int i = 0; i < coordinates; i++)
-        count += second[i] != 0;
+    size_t count = 0;
+    for (size_t i = 0; i < form->count; i++)
+        if (find_derivative(plan, &form->terms[i]) < 0) {
+            *last = &form->terms[i];
+            count++;
+        }
     return count;
 }
 
-static double *combination(const sg_jet_plan *plan, size_t request)
+/* A request that lacks one derivative only makes it a channel, until there are no more. */
+static sg_status add_lone_derivatives(sg_jet_plan *plan)
 {
-    return plan->second + request * (size_t)plan->coordinates;
+    sg_status status = SG_OK;
+    for (int before = -1; before != plan->channels && status == SG_OK;) {
+        before = plan->channels;
+        for (size_t r = 0; r < plan->requests && status == SG_OK; r++) {
+            const sg_jet_term *last = NULL;
+            if (!plan->forms[r].varying && missing(plan, &plan->forms[r], &last) == 1)
+                status = add_derivative(plan, last);
+        }
+    }
+    return status;
 }
 
-/* Whether every pure second derivative of a combination is a channel of its own. */
-static bool covered(const sg_jet_plan *plan, const double *second)
+/* Puts the terms that are channels first and returns how many they are. */
+static size_t part_terms(const sg_jet_plan *plan, sgi_jet_form *form)
 {
-    for (int i = 0; i < plan->coordinates; i++)
-        if (second[i] != 0 && !has_pure_second(plan, i))
+    size_t first = 0;
+    for (size_t i = 0; i < form->count; i++)
+        if (find_derivative(plan, &form->terms[i]) >= 0) {
+            sg_jet_term found = form->terms[i];
+            memmove(form->terms + first + 1, form->terms + first, (i - first) * sizeof found);
+            form->terms[first++] = found;
+        }
+    return first;
+}
+
+static size_t column_of(const choice *to, const sg_jet_term *term)
+{
+    sgi_jet_channel wanted = sgi_jet_derivative(term->order, term->along);
+    size_t k = 0;
+    while (k < to->column_count && compare_channel(&to->columns[k], &wanted) != 0)
+        k++;
+    return k;
+}
+
+static void list_columns(const sg_jet_plan *plan, choice *to)
+{
+    for (size_t r = 0; r < plan->requests; r++) {
+        sgi_jet_form *form = &plan->forms[r];
+        for (size_t i = form->varying ? form->count : part_terms(plan, form); i < form->count; i++)
+            if (column_of(to, &form->terms[i]) == to->column_count)
+                to->columns[to->column_count++] =
+                    sgi_jet_derivative(form->terms[i].order, form->terms[i].along);
+    }
+}
+
+/* The form modulo channels, as a vector. Returns whether anything is left. */
+static bool make_vector(const choice *to, const sgi_jet_form *form)
+{
+    bool any = false;
+    memset(to->vector, 0, to->column_count * sizeof *to->vector);
+    for (size_t i = 0; i < form->count; i++) {
+        size_t k = column_of(to, &form->terms[i]);
+        if (k == to->column_count)
+            continue;
+        to->vector[k] = form->terms[i].coefficient;
+        any = true;
+    }
+    return any;
+}
+
+static sg_status choose_members(const sg_jet_plan *plan, choice *to)
+{
+    size_t most =
+        plan->requests < SG_JET_MOST_CHANNELS + 1 ? plan->requests : SG_JET_MOST_CHANNELS + 1;
+    sg_status status = sgi_basis_create(&to->basis, to->column_count, most, &plan->allocator);
+    to->vector = sgi_allocate(&plan->allocator, to->column_count, sizeof *to->vector);
+    if (status != SG_OK || !to->vector)
+        return SG_ERROR_MEMORY;
+    for (size_t r = 0; r < plan->requests; r++) {
+        if (plan->forms[r].varying || !make_vector(to, &plan->forms[r]))
+            continue;
+        if (to->basis.count > SG_JET_MOST_CHANNELS)
+            return SG_ERROR_UNSUPPORTED;
+        if (sgi_basis_add(&to->basis, to->vector, to->coefficients))
+            to->members[to->basis.count - 1] = r;
+    }
+    to->spelt = to->basis.count == to->column_count;
+    return SG_OK;
+}
+
+/* One channel for each member, or for each column when these are as many. */
+static sg_status add_members(sg_jet_plan *plan, choice *to)
+{
+    sg_status status = SG_OK;
+    for (size_t k = 0; k < to->basis.count && status == SG_OK; k++) {
+        sgi_jet_form *form = &plan->forms[to->members[k]];
+        sgi_jet_channel channel = to->spelt ? to->columns[k] : (sgi_jet_channel){0};
+        if (!to->spelt)
+            channel = combination(form, part_terms(plan, form));
+        status = add_channel(plan, &channel);
+    }
+    return status;
+}
+
+/* Whether a = factor * b, term by term. */
+static bool multiple(const sgi_jet_form *a, const sg_jet_term *b, size_t count, double *factor)
+{
+    if (a->count != count)
+        return false;
+    *factor = a->terms[0].coefficient / b[0].coefficient;
+    for (size_t i = 0; i < count; i++)
+        if (a->terms[i].order != b[i].order || a->terms[i].varying != b[i].varying ||
+            memcmp(a->terms[i].along, b[i].along, sizeof b[i].along) != 0 ||
+            a->terms[i].coefficient != *factor * b[i].coefficient)
             return false;
     return true;
 }
 
-/* A channel that the combination is a multiple of, or -1. */
-static int find_multiple(const sg_jet_plan *plan, const double *second, double *factor)
+/* The channel that a form with varying coefficients is a multiple of, or -1. */
+static int find_multiple(const sg_jet_plan *plan, const sgi_jet_form *form, double *factor)
 {
     for (int c = 0; c < plan->channels; c++)
-        if (plan->channel[c].second &&
-            proportional(plan->coordinates, second, plan->channel[c].second, factor))
+        if (plan->channel[c].terms &&
+            multiple(form, plan->channel[c].terms, plan->channel[c].count, factor))
             return c;
     return -1;
 }
 
-/* Whether spelling out all combinations takes no more channels than one for each of them. */
-static bool spell_out(const sg_jet_plan *plan, const sg_jet_request *requests, size_t count)
+static sg_status choose_channels(sg_jet_plan *plan, choice *to)
 {
-    size_t missing = 0, combinations = 0;
-    for (int i = 0; i < plan->coordinates; i++) {
-        bool wanted = false;
-        for (size_t r = 0; r < count; r++)
-            wanted = wanted || (requests[r].second && requests[r].second[i] != 0);
-        missing += wanted && !has_pure_second(plan, i);
-    }
-    for (size_t r = 0; r < count; r++) {
-        if (!requests[r].second || covered(plan, requests[r].second))
-            continue;
-        double factor;
-        bool seen = false;
-        for (size_t q = 0; q < r && !seen; q++)
-            seen = requests[q].second &&
-                   proportional(plan->coordinates, requests[r].second, requests[q].second, &factor);
-        combinations += !seen;
-    }
-    return missing <= combinations;
-}
-
-static sg_status add_combination(sg_jet_plan *plan, size_t request, bool spelt)
-{
-    const double *second = combination(plan, request);
-    double factor;
     sg_status status = SG_OK;
-    bool own = !spelt && !covered(plan, second) && find_multiple(plan, second, &factor) < 0;
-    for (int i = 0; i < plan->coordinates && status == SG_OK; i++) {
-        int along[] = {i, i};
-        if (second[i] != 0)
-            status = add_closed(plan, spelt ? 2 : 1, along);
+    size_t terms = 0;
+    for (size_t r = 0; r < plan->requests; r++)
+        for (size_t i = 0; i < plan->forms[r].count && status == SG_OK; i++, terms++)
+            status = add_parts(plan, &plan->forms[r].terms[i]);
+    if (status == SG_OK)
+        status = add_lone_derivatives(plan);
+    to->columns = sgi_allocate(&plan->allocator, terms, sizeof *to->columns);
+    if (status != SG_OK || !to->columns)
+        return status != SG_OK ? status : SG_ERROR_MEMORY;
+    list_columns(plan, to);
+    status = choose_members(plan, to);
+    if (status == SG_OK)
+        status = add_members(plan, to);
+    for (size_t r = 0; r < plan->requests && status == SG_OK; r++) {
+        double factor;
+        sgi_jet_channel channel = combination(&plan->forms[r], 0);
+        if (plan->forms[r].varying && find_multiple(plan, &plan->forms[r], &factor) < 0)
+            status = add_channel(plan, &channel);
     }
-    sgi_jet_channel channel = {.order = 2, .second = second};
-    return status == SG_OK && own ? add_channel(plan, &channel) : status;
-}
-
-static sg_status choose_channels(sg_jet_plan *plan, const sg_jet_request *requests, size_t count)
-{
-    sg_status status = add_closed(plan, 0, NULL);
-    for (size_t r = 0; r < count && status == SG_OK; r++)
-        if (!requests[r].second)
-            status = add_closed(plan, requests[r].order, requests[r].along);
-    bool spelt = spell_out(plan, requests, count);
-    for (size_t r = 0; r < count && status == SG_OK; r++)
-        if (requests[r].second)
-            status = add_combination(plan, r, spelt);
     qsort(plan->channel, (size_t)plan->channels, sizeof *plan->channel, compare_channel);
     return status;
 }
 
-/* ---- Terms of the chain rule ---------------------------------------------------------------- */
+/* ---- Requests from channels --------------------------------------------------------------- */
 
-static void add_term(sg_jet_plan *plan, sgi_chain_term term)
+static int member_channel(const sg_jet_plan *plan, const choice *to, size_t member)
 {
-    qsort(term.factor, (size_t)term.order, sizeof *term.factor, compare_int);
-    for (size_t t = plan->chain.term_count; t > 0; t--) {
-        sgi_chain_term *other = &plan->terms[t - 1];
-        if (other->channel != term.channel)
-            break;
-        if (other->order == term.order &&
-            memcmp(other->factor, term.factor, sizeof term.factor) == 0) {
-            other->coefficient += term.coefficient;
-            return;
-        }
-    }
-    plan->terms[plan->chain.term_count++] = term;
-    if (term.order > plan->chain.order)
-        plan->chain.order = term.order;
+    const sgi_jet_form *form = &plan->forms[to->members[member]];
+    for (int c = 0; c < plan->channels; c++)
+        if (plan->channel[c].terms && plan->channel[c].terms >= form->terms &&
+            plan->channel[c].terms < form->terms + form->count)
+            return c;
+    return -1;
 }
 
-/* The term of one partition: group[i] is the group of the i-th differentiation. */
-static sgi_chain_term partition_term(const sg_jet_plan *plan, int c, const int *group, int groups)
+/* What the form has beside derivatives that are channels. */
+static size_t combined_parts(const sg_jet_plan *plan, choice *to, size_t r, sgi_jet_part *parts)
 {
-    const sgi_jet_channel *channel = &plan->channel[c];
-    sgi_chain_term term = {.channel = c, .order = groups, .coefficient = 1};
-    for (int g = 0; g < groups; g++) {
-        int part[SG_JET_MOST_ORDER], count = 0;
-        for (int i = 0; i < channel->order; i++)
-            if (group[i] == g)
-                part[count++] = channel->along[i];
-        sgi_jet_channel factor = derivative(count, part);
-        term.factor[g] = find_channel(plan, &factor);
-    }
-    return term;
-}
-
-/* Reads the partition number `code`, a digit to the base four for each of `order` things. Returns
- * the number of groups, or 0 if groups are not numbered in order of appearance. */
-static int read_partition(unsigned code, int order, int *group)
-{
-    int groups = 0;
-    for (int i = 0; i < order; i++, code /= SG_JET_MOST_ORDER) {
-        group[i] = (int)(code % SG_JET_MOST_ORDER);
-        if (group[i] > groups)
-            return 0;
-        groups += group[i] == groups;
-    }
-    return code == 0 ? groups : 0;
-}
-
-/* All partitions of the channel's differentiations. */
-static void add_partitions(sg_jet_plan *plan, int c)
-{
-    int group[SG_JET_MOST_ORDER];
-    for (unsigned code = 0; code < PARTITION_CODES; code++) {
-        int groups = read_partition(code, plan->channel[c].order, group);
-        if (groups > 0)
-            add_term(plan, partition_term(plan, c, group, groups));
-    }
-}
-
-static void add_combination_terms(sg_jet_plan *plan, int c)
-{
-    const double *second = plan->channel[c].second;
-    add_term(plan, (sgi_chain_term){.channel = c, .order = 1, .factor = {c}, .coefficient = 1});
-    for (int i = 0; i < plan->coordinates; i++) {
-        sgi_jet_channel first = {.order = 1, .along = {i}};
-        int f = find_channel(plan, &first);
-        if (second[i] != 0)
-            add_term(plan,
-                     (sgi_chain_term){
-                         .channel = c, .order = 2, .factor = {f, f}, .coefficient = second[i]});
-    }
-}
-
-static void mark_simple(sg_jet_plan *plan)
-{
-    sgi_chain *chain = &plan->chain;
-    int firsts = 0;
-    while (firsts + 1 < plan->channels && plan->channel[firsts + 1].order == 1)
-        firsts++;
-    int rest = plan->channels - 1 - firsts;
-    const sgi_jet_channel *last = &plan->channel[plan->channels - 1];
-    bool pure = rest == 1 && last->order == 2 && !last->second && last->along[0] == last->along[1];
-    chain->simple = firsts <= SG_CHAIN_FIRSTS &&
-                    (rest == 0 || (rest == 1 && last->order == 2 && (pure || last->second)));
-    if (!chain->simple)
-        return;
-    chain->firsts = firsts;
-    chain->second = rest == 1;
-    for (int j = 0; j < firsts && chain->second; j++) {
-        int i = plan->channel[j + 1].along[0];
-        chain->square[j] = last->second ? last->second[i] : i == last->along[0];
-    }
-}
-
-static sg_status make_chain(sg_jet_plan *plan)
-{
-    size_t room = 0;
-    for (int c = 1; c < plan->channels; c++)
-        room += plan->channel[c].second ? 1 + (size_t)plan->coordinates : MOST_PARTITIONS;
-    plan->terms = sgi_allocate(&plan->allocator, room, sizeof *plan->terms);
-    if (!plan->terms)
-        return SG_ERROR_MEMORY;
-    for (int c = 1; c < plan->channels; c++) {
-        if (plan->channel[c].second)
-            add_combination_terms(plan, c);
-        else
-            add_partitions(plan, c);
-    }
-    plan->chain.channels = plan->channels;
-    plan->chain.terms = plan->terms;
-    mark_simple(plan);
-    return SG_OK;
-}
-
-/* ---- Requests ----------------------------------------------------------------------------- */
-
-static size_t request_parts(const sg_jet_plan *plan, const sg_jet_request *request, size_t r,
-                            sgi_jet_part *parts)
-{
-    if (!request->second) {
-        sgi_jet_channel channel = derivative(request->order, request->along);
-        parts[0] = (sgi_jet_part){find_channel(plan, &channel), 1};
-        return 1;
-    }
-    const double *second = combination(plan, r);
     size_t count = 0;
-    double factor;
-    int multiple = find_multiple(plan, second, &factor);
-    if (multiple >= 0) {
-        parts[0] = (sgi_jet_part){multiple, factor};
-        return 1;
-    }
-    for (int i = 0; i < plan->coordinates; i++) {
-        sgi_jet_channel pure = pure_second(i);
-        if (second[i] != 0)
-            parts[count++] = (sgi_jet_part){find_channel(plan, &pure), second[i]};
-    }
+    for (size_t k = 0; k < to->basis.count; k++)
+        if (to->members[k] == r) {
+            parts[0] = (sgi_jet_part){member_channel(plan, to, k), 1};
+            return 1;
+        }
+    make_vector(to, &plan->forms[r]);
+    sgi_basis_express(&to->basis, to->vector, to->coefficients);
+    for (size_t k = 0; k < to->basis.count; k++)
+        if (to->coefficients[k] != 0)
+            parts[count++] = (sgi_jet_part){member_channel(plan, to, k), to->coefficients[k]};
     return count;
 }
 
-static sg_status make_parts(sg_jet_plan *plan, const sg_jet_request *requests)
+static size_t request_parts(const sg_jet_plan *plan, choice *to, size_t r, sgi_jet_part *parts)
+{
+    const sgi_jet_form *form = &plan->forms[r];
+    size_t count = 0;
+    if (form->varying) {
+        double factor = 1;
+        int channel = find_multiple(plan, form, &factor);
+        parts[0] = (sgi_jet_part){channel, factor};
+        return 1;
+    }
+    for (size_t i = 0; i < form->count; i++) {
+        int channel = find_derivative(plan, &form->terms[i]);
+        if (channel >= 0)
+            parts[count++] = (sgi_jet_part){channel, form->terms[i].coefficient};
+    }
+    return count < form->count ? count + combined_parts(plan, to, r, parts + count) : count;
+}
+
+static sg_status make_parts(sg_jet_plan *plan, choice *to)
 {
     size_t room = 0;
     for (size_t r = 0; r < plan->requests; r++)
-        room += requests[r].second ? (size_t)plan->coordinates : 1;
+        room += plan->forms[r].count + to->basis.count;
     plan->part_begin = sgi_allocate(&plan->allocator, plan->requests + 1, sizeof *plan->part_begin);
     plan->parts = sgi_allocate(&plan->allocator, room, sizeof *plan->parts);
     if (!plan->part_begin || !plan->parts)
         return SG_ERROR_MEMORY;
     for (size_t r = 0; r < plan->requests; r++) {
         size_t begin = plan->part_begin[r];
-        plan->part_begin[r + 1] = begin + request_parts(plan, &requests[r], r, plan->parts + begin);
+        plan->part_begin[r + 1] = begin + request_parts(plan, to, r, plan->parts + begin);
     }
     return SG_OK;
 }
 
-static bool valid_request(const sg_jet_request *request, int coordinates)
+/* ---- Reading requests --------------------------------------------------------------------- */
+
+static bool valid_along(int order, const int *along, int coordinates)
 {
-    if (request->second) {
-        for (int i = 0; i < coordinates; i++)
-            if (!isfinite(request->second[i]))
-                return false;
-        return nonzeros(coordinates, request->second) > 0;
-    }
-    if (request->order < 0 || request->order > SG_JET_MOST_ORDER)
+    if (order < 0 || order > SG_JET_MOST_ORDER)
         return false;
-    for (int i = 0; i < request->order; i++)
-        if (request->along[i] < 0 || request->along[i] >= coordinates)
+    for (int i = 0; i < order; i++)
+        if (along[i] < 0 || along[i] >= coordinates)
             return false;
     return true;
 }
 
-static sg_status copy_combinations(sg_jet_plan *plan, const sg_jet_request *requests)
+static bool valid_request(const sg_jet_request *request, int coordinates)
 {
-    size_t coordinates = (size_t)plan->coordinates;
-    plan->second = sgi_allocate(&plan->allocator, plan->requests * coordinates, sizeof(double));
-    if (!plan->second)
-        return SG_ERROR_MEMORY;
+    if (!request->terms)
+        return valid_along(request->order, request->along, coordinates);
+    bool varying = false, value = false;
+    for (size_t i = 0; i < request->term_count; i++) {
+        const sg_jet_term *term = &request->terms[i];
+        if (!valid_along(term->order, term->along, coordinates) || !isfinite(term->coefficient) ||
+            term->coefficient == 0 || term->varying < 0 || term->varying > MOST_VARYING)
+            return false;
+        varying = varying || term->varying > 0;
+        value = value || term->order == 0;
+    }
+    return request->term_count > 0 && request->term_count <= MOST_TERMS && !(varying && value);
+}
+
+/* Adds a term to the form, which has room for it. */
+static void add_term(sgi_jet_form *form, const sg_jet_term *given)
+{
+    sgi_jet_channel sorted = sgi_jet_derivative(given->order, given->along);
+    sg_jet_term term = {given->coefficient, given->order, {0}, given->varying};
+    memcpy(term.along, sorted.along, sizeof term.along);
+    form->varying = form->varying || term.varying > 0;
+    for (size_t i = 0; i < form->count; i++) {
+        sg_jet_term *other = &form->terms[i];
+        if (other->order == term.order && other->varying == term.varying &&
+            memcmp(other->along, term.along, sizeof term.along) == 0) {
+            other->coefficient += term.coefficient;
+            return;
+        }
+    }
+    form->terms[form->count++] = term;
+}
+
+/* Takes out terms that cancelled. */
+static void drop_zeros(sgi_jet_form *form)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < form->count; i++)
+        if (form->terms[i].coefficient != 0)
+            form->terms[kept++] = form->terms[i];
+    form->count = kept;
+}
+
+static sg_status read_requests(sg_jet_plan *plan, const sg_jet_request *requests)
+{
+    size_t room = 0;
     for (size_t r = 0; r < plan->requests; r++)
-        if (requests[r].second)
-            memcpy(combination(plan, r), requests[r].second, coordinates * sizeof(double));
+        room += requests[r].terms ? requests[r].term_count : 1;
+    plan->terms = sgi_allocate(&plan->allocator, room, sizeof *plan->terms);
+    plan->forms = sgi_allocate(&plan->allocator, plan->requests, sizeof *plan->forms);
+    if (!plan->terms || !plan->forms)
+        return SG_ERROR_MEMORY;
+    sg_jet_term *at = plan->terms;
+    for (size_t r = 0; r < plan->requests; r++) {
+        const sg_jet_request *request = &requests[r];
+        sg_jet_term alone = {.coefficient = 1, .order = request->order};
+        memcpy(alone.along, request->along, sizeof alone.along);
+        const sg_jet_term *terms = request->terms ? request->terms : &alone;
+        size_t count = request->terms ? request->term_count : 1;
+        plan->forms[r].terms = at;
+        for (size_t i = 0; i < count; i++) {
+            add_term(&plan->forms[r], &terms[i]);
+            if (terms[i].varying > plan->varying)
+                plan->varying = terms[i].varying;
+        }
+        drop_zeros(&plan->forms[r]);
+        if (plan->forms[r].count == 0)
+            return SG_ERROR_ARGUMENT;
+        at += count;
+    }
     return SG_OK;
+}
+
+static sg_status fill(sg_jet_plan *plan, const sg_jet_request *requests)
+{
+    choice to = {0};
+    sg_status status = read_requests(plan, requests);
+    if (status == SG_OK)
+        status = choose_channels(plan, &to);
+    if (status == SG_OK)
+        status = sgi_jet_make_chain(plan);
+    if (status == SG_OK)
+        status = make_parts(plan, &to);
+    sgi_basis_release(&to.basis, &plan->allocator);
+    sgi_release(&plan->allocator, to.columns);
+    sgi_release(&plan->allocator, to.vector);
+    return status;
 }
 
 sg_status sg_jet_plan_create(sg_jet_plan **out, int coordinates, const sg_jet_request *requests,
@@ -383,7 +448,8 @@ sg_status sg_jet_plan_create(sg_jet_plan **out, int coordinates, const sg_jet_re
     if (!out)
         return SG_ERROR_ARGUMENT;
     *out = NULL;
-    if (coordinates < 1 || coordinates > 1 << 16 || !requests || count == 0 || count > 1 << 16)
+    if (coordinates < 1 || coordinates > 1 << 16 || !requests || count == 0 ||
+        count > MOST_REQUESTS)
         return SG_ERROR_ARGUMENT;
     for (size_t r = 0; r < count; r++)
         if (!valid_request(&requests[r], coordinates))
@@ -395,13 +461,7 @@ sg_status sg_jet_plan_create(sg_jet_plan **out, int coordinates, const sg_jet_re
     plan->allocator = allocator;
     plan->coordinates = coordinates;
     plan->requests = count;
-    sg_status status = copy_combinations(plan, requests);
-    if (status == SG_OK)
-        status = choose_channels(plan, requests, count);
-    if (status == SG_OK)
-        status = make_chain(plan);
-    if (status == SG_OK)
-        status = make_parts(plan, requests);
+    sg_status status = fill(plan, requests);
     if (status != SG_OK) {
         sg_jet_plan_destroy(plan);
         return status;
@@ -415,8 +475,9 @@ void sg_jet_plan_destroy(sg_jet_plan *plan)
     if (!plan)
         return;
     sg_allocator allocator = plan->allocator;
-    sgi_release(&allocator, plan->second);
     sgi_release(&allocator, plan->terms);
+    sgi_release(&allocator, plan->forms);
+    sgi_release(&allocator, plan->chain_terms);
     sgi_release(&allocator, plan->part_begin);
     sgi_release(&allocator, plan->parts);
     sgi_release(&allocator, plan);
@@ -430,4 +491,9 @@ size_t sg_jet_plan_requests(const sg_jet_plan *plan)
 size_t sg_jet_plan_channels(const sg_jet_plan *plan)
 {
     return (size_t)plan->channels;
+}
+
+size_t sg_jet_plan_varying(const sg_jet_plan *plan)
+{
+    return (size_t)plan->varying;
 }

@@ -29,29 +29,61 @@ static void put_name(writer *to, const char *const *names, int coordinate)
         put(to, "x%d", coordinate);
 }
 
-static bool is_laplacian(const sg_jet_plan *plan, const double *second)
+static bool is_pure_second(const sg_jet_term *term)
 {
-    for (int i = 0; i < plan->coordinates; i++)
-        if (second[i] != 0 && second[i] != 1)
-            return false;
-    return true;
+    return term->order == 2 && term->along[0] == term->along[1] && term->varying == 0;
 }
 
-static void put_combination(writer *to, const sg_jet_plan *plan, const double *second,
-                            const char *field, const char *const *names)
+/* Whether the pure second derivatives are several, with the same coefficient. */
+static bool has_laplacian(const sgi_jet_channel *channel)
 {
-    if (is_laplacian(plan, second)) {
-        put(to, "lap(%s)", field);
-        return;
-    }
-    const char *sign = "";
-    for (int i = 0; i < plan->coordinates; i++) {
-        if (second[i] == 0)
+    const sg_jet_term *first = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < channel->count; i++) {
+        const sg_jet_term *term = &channel->terms[i];
+        if (!is_pure_second(term))
             continue;
-        put(to, "%s%g*%s_", second[i] < 0 ? "" : sign, second[i], field);
-        put_name(to, names, i);
-        put_name(to, names, i);
-        sign = "+";
+        if (first && term->coefficient != first->coefficient)
+            return false;
+        first = term;
+        count++;
+    }
+    return count > 1;
+}
+
+static void put_coefficient(writer *to, const sg_jet_term *term, bool first)
+{
+    double size = term->coefficient < 0 ? -term->coefficient : term->coefficient;
+    put(to, "%s", term->coefficient < 0 ? "-" : first ? "" : "+");
+    if (size != 1)
+        put(to, "%g*", size);
+    if (term->varying)
+        put(to, "[%d]*", term->varying);
+}
+
+static void put_derivative(writer *to, const char *field, const char *const *names, int order,
+                           const int *along)
+{
+    put(to, "%s%s", field, order ? "_" : "");
+    for (int i = 0; i < order; i++)
+        put_name(to, names, along[i]);
+}
+
+static void put_combination(writer *to, const sgi_jet_channel *channel, const char *field,
+                            const char *const *names)
+{
+    bool laplacian = has_laplacian(channel), written = false;
+    for (size_t i = 0; i < channel->count; i++) {
+        const sg_jet_term *term = &channel->terms[i];
+        bool part = laplacian && is_pure_second(term);
+        if (part && written)
+            continue;
+        put_coefficient(to, term, i == 0);
+        if (part)
+            put(to, "lap(%s)", field);
+        else
+            put_derivative(to, field, names, term->order, term->along);
+        written = written || part;
     }
 }
 
@@ -64,13 +96,10 @@ size_t sg_jet_plan_describe(const sg_jet_plan *plan, const char *field, const ch
     for (int c = 0; c < plan->channels; c++) {
         const sgi_jet_channel *channel = &plan->channel[c];
         put(&to, "%s", c ? " " : "");
-        if (channel->second) {
-            put_combination(&to, plan, channel->second, field, names);
-            continue;
-        }
-        put(&to, "%s%s", field, channel->order ? "_" : "");
-        for (int i = 0; i < channel->order; i++)
-            put_name(&to, names, channel->along[i]);
+        if (channel->terms)
+            put_combination(&to, channel, field, names);
+        else
+            put_derivative(&to, field, names, channel->order, channel->along);
     }
     return to.length;
 }

@@ -44,9 +44,33 @@ static void make_points(sg_jet *jet, const sgi_jet_state *state, int worker, siz
     }
 }
 
-static sgi_activate activate_args(const sg_jet *jet, const sgi_jet_state *state, int layer)
+/* What the points of the tile bring beside their coordinates. */
+static void make_varying(sg_jet *jet, const sgi_jet_state *state, int worker, size_t first,
+                         size_t count)
 {
-    return (sgi_activate){.chain = &state->set.plan->chain,
+    sgi_jet_worker *w = &jet->workers[worker];
+    int numbers = state->set.plan->varying, sides = state->set.points_per_item;
+    if (numbers == 0)
+        return;
+    for (int i = 0; i < sides * numbers; i++)
+        w->varying_at[i] = at(jet, w->item_varying, (size_t)i * (size_t)state->item_stride);
+    state->set.varying(state->set.context, (size_t)(state - jet->states), first, count, worker,
+                       w->coordinate_at, w->varying_at);
+    for (int i = 0; i < sides * numbers; i++) {
+        size_t side = (size_t)(i / numbers), k = (size_t)(i % numbers);
+        repeat_last(jet, w->varying_at[i], count, (size_t)state->items);
+        copy(jet,
+             at(jet, w->varying, k * (size_t)state->point_stride + side * (size_t)state->items),
+             w->varying_at[i], state->items);
+    }
+}
+
+static sgi_activate activate_args(const sg_jet *jet, const sgi_jet_state *state, int worker,
+                                  int layer)
+{
+    return (sgi_activate){.varying = jet->workers[worker].varying,
+                          .point_stride = state->point_stride,
+                          .chain = &state->set.plan->chain,
                           .activation = jet->network->activation,
                           .frequency = jet->network->frequency,
                           .general = jet->general,
@@ -120,9 +144,10 @@ void sgi_tile_forward(sg_jet *jet, const sgi_jet_state *state, int worker, size_
     const sgi_kernels *kernels = jet->kernels;
     int last = jet->network->layer_count - 1;
     make_points(jet, state, worker, first, count);
-    kernels->features(&state->features, w->coordinates, w->features);
+    make_varying(jet, state, worker, first, count);
+    kernels->features(&state->features, w->coordinates, w->varying, w->features);
     for (int l = 0; l < last; l++) {
-        sgi_activate args = activate_args(jet, state, l);
+        sgi_activate args = activate_args(jet, state, worker, l);
         kernels->forward(&jet->shapes[l], packed_layer(jet, jet->packed, l), state->rows,
                          state->points, false, layer_input(w, l), w->z[l]);
         kernels->activate(&args, w->z[l], w->a[l], w->memo[l]);
@@ -340,7 +365,7 @@ static void reverse_into(sg_jet *jet, const sgi_jet_state *state, int worker, co
                             state->set.plan->channels, state->points, state->point_stride,
                             w->y_moved, adjoint);
     for (int l = last - 1; l >= 0; l--) {
-        sgi_activate args = activate_args(jet, state, l);
+        sgi_activate args = activate_args(jet, state, worker, l);
         kernels->activate_reverse(&args, w->z[l], w->a[l], w->memo[l], adjoint);
         layer_gradient(jet, state, worker, l, adjoint, to);
         if (l == 0)
@@ -373,7 +398,7 @@ void sgi_tile_tangent(sg_jet *jet, const sgi_jet_state *state, int worker)
     int last = jet->network->layer_count - 1, channels = state->set.plan->channels;
     void *in = w->moved[0], *out = w->moved[1];
     for (int l = 0; l < last; l++) {
-        sgi_activate args = activate_args(jet, state, l);
+        sgi_activate args = activate_args(jet, state, worker, l);
         kernels->forward(&jet->shapes[l], packed_layer(jet, jet->packed_direction, l), state->rows,
                          state->points, false, layer_input(w, l), out);
         if (l > 0)

@@ -1,7 +1,7 @@
 /* The activation passes of the vector tables. Simple chains (the value, up to four first
- * derivatives and one weighted sum of pure second ones) have loops whose shape and activation are
- * constants; others follow the table of terms. Both compute the transcendental once for a point and
- * feature. */
+ * derivatives and one combination of first and pure second ones) have loops whose shape and
+ * activation are constants; others follow the table of terms. Both compute the transcendental once
+ * for a point and feature. */
 typedef struct pass {
     const real *z;
     real *a;
@@ -31,16 +31,22 @@ static SG_INLINE value value_at(sg_activation activation, real frequency, const 
     return memo;
 }
 
-static SG_INLINE value weighted_squares(const sgi_chain *chain, int firsts, const value *z)
+/* The coefficients of the squares at a point. */
+typedef struct squares {
+    real at[SG_CHAIN_FIRSTS];
+} squares;
+
+static SG_INLINE value weighted_squares(const squares *square, int firsts, const value *z)
 {
-    value sum = z[0] * z[0] * (real)chain->square[0];
+    value sum = z[0] * z[0] * square->at[0];
     for (int j = 1; j < firsts; j++)
-        sum += z[j] * z[j] * (real)chain->square[j];
+        sum += z[j] * z[j] * square->at[j];
     return sum;
 }
 
 static SG_INLINE void simple_forward_at(sg_activation activation, int firsts, bool second,
-                                        const sgi_activate *args, const pass *at, size_t step)
+                                        const sgi_activate *args, const squares *square,
+                                        const pass *at, size_t step)
 {
     real frequency = (real)args->frequency;
     value d[3], z[SG_CHAIN_FIRSTS];
@@ -57,11 +63,12 @@ static SG_INLINE void simple_forward_at(sg_activation activation, int firsts, bo
     size_t last = (size_t)(firsts + 1) * step;
     if (second)
         sgi_store(at->a + last,
-                  d[1] * sgi_load(at->z + last) + d[2] * weighted_squares(args->chain, firsts, z));
+                  d[1] * sgi_load(at->z + last) + d[2] * weighted_squares(square, firsts, z));
 }
 
 static SG_INLINE void simple_reverse_at(sg_activation activation, int firsts, bool second,
-                                        const sgi_activate *args, const pass *at, size_t step)
+                                        const sgi_activate *args, const squares *square,
+                                        const pass *at, size_t step)
 {
     value d[4], z[SG_CHAIN_FIRSTS];
     derivatives_at(activation, (real)args->frequency, at, second ? 3 : firsts ? 2 : 1, d);
@@ -78,13 +85,13 @@ static SG_INLINE void simple_reverse_at(sg_activation activation, int firsts, bo
         curved += z[j] * adjoint;
         value to = d[1] * adjoint;
         if (second)
-            to += d[2] * given * (z[j] * (real)(2 * args->chain->square[j]));
+            to += d[2] * given * (z[j] * (2 * square->at[j]));
         sgi_store(at->moved + (size_t)(j + 1) * step, to);
     }
     if (firsts)
         sum += d[2] * curved;
     if (second) {
-        sum += d[3] * given * weighted_squares(args->chain, firsts, z);
+        sum += d[3] * given * weighted_squares(square, firsts, z);
         sgi_store(at->moved + last, d[1] * given);
     }
     sgi_store(at->moved, sum);
@@ -102,14 +109,19 @@ static SG_INLINE void simple_loop(pass_kind kind, sg_activation activation, int 
                                   const sgi_activate *args, const pass *all)
 {
     size_t step = (size_t)args->points * (size_t)args->stride;
-    for (int p = 0; p < args->points; p++)
+    squares square;
+    for (int p = 0; p < args->points; p++) {
+        for (int j = 0; j < firsts && second; j++)
+            square.at[j] =
+                coefficient_at(args, p, args->chain->square[j], args->chain->square_varying[j]);
         for (int i = 0; i < args->width; i += LANES) {
             pass at = pass_at(all, (size_t)p * (size_t)args->stride + (size_t)i);
             if (kind == FORWARD)
-                simple_forward_at(activation, firsts, second, args, &at, step);
+                simple_forward_at(activation, firsts, second, args, &square, &at, step);
             else
-                simple_reverse_at(activation, firsts, second, args, &at, step);
+                simple_reverse_at(activation, firsts, second, args, &square, &at, step);
         }
+    }
 }
 
 static SG_INLINE void general_loop(pass_kind kind, sg_activation activation,
@@ -124,11 +136,11 @@ static SG_INLINE void general_loop(pass_kind kind, sg_activation activation,
                 value_at(activation, (real)args->frequency, &at);
             derivatives_at(activation, (real)args->frequency, &at, SG_CHAIN_FACTORS + 1, d);
             if (kind == FORWARD)
-                chain_forward(args->chain, d, at.z, at.a, step);
+                chain_forward(args, p, d, at.z, at.a, step);
             else if (kind == REVERSE)
-                chain_reverse(args->chain, d, at.z, at.moved, step);
+                chain_reverse(args, p, d, at.z, at.moved, step);
             else
-                chain_tangent(args->chain, d, at.z, at.moved, step);
+                chain_tangent(args, p, d, at.z, at.moved, step);
         }
 }
 

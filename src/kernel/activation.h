@@ -118,34 +118,46 @@ static SG_INLINE void activation_derivatives(sg_activation activation, value z, 
     tanh_derivatives(f, most, d);
 }
 
-/* The chain rule by its table. `z` and the others point at the first of `channels` values that lie
- * `step` elements apart. */
-static SG_INLINE value chain_product(const sgi_chain_term *term, const real *z, size_t step,
-                                     int without)
+/* The coefficient at point `p`, when the points bring numbers of their own. */
+static SG_INLINE real coefficient_at(const sgi_activate *args, int p, double coefficient,
+                                     int varying)
 {
-    value product = sgi_splat((real)term->coefficient);
+    if (varying == 0)
+        return (real)coefficient;
+    return (real)coefficient *
+           ((const real *)args->varying)[(varying - 1) * args->point_stride + p];
+}
+
+/* The chain rule by its table, at point `p`. `z` and the others point at the first of `channels`
+ * values that lie `step` elements apart. */
+static SG_INLINE value chain_product(const sgi_activate *args, int p, const sgi_chain_term *term,
+                                     const real *z, size_t step, int without)
+{
+    value product = sgi_splat(coefficient_at(args, p, term->coefficient, term->varying));
     for (int i = 0; i < term->order; i++)
         if (i != without)
             product *= sgi_load(z + (size_t)term->factor[i] * step);
     return product;
 }
 
-static SG_INLINE void chain_forward(const sgi_chain *chain, const value *d, const real *z, real *a,
-                                    size_t step)
+static SG_INLINE void chain_forward(const sgi_activate *args, int p, const value *d, const real *z,
+                                    real *a, size_t step)
 {
+    const sgi_chain *chain = args->chain;
     const sgi_chain_term *term = chain->terms, *end = term + chain->term_count;
     while (term < end) {
         int channel = term->channel;
         value sum = sgi_splat(0);
         for (; term < end && term->channel == channel; term++)
-            sum += d[term->order] * chain_product(term, z, step, -1);
+            sum += d[term->order] * chain_product(args, p, term, z, step, -1);
         sgi_store(a + (size_t)channel * step, sum);
     }
 }
 
-static SG_INLINE void chain_reverse(const sgi_chain *chain, const value *d, const real *z,
+static SG_INLINE void chain_reverse(const sgi_activate *args, int p, const value *d, const real *z,
                                     real *adjoint, size_t step)
 {
+    const sgi_chain *chain = args->chain;
     value sum[SG_JET_MOST_CHANNELS];
     sum[0] = d[1] * sgi_load(adjoint);
     for (int c = 1; c < chain->channels; c++)
@@ -153,17 +165,19 @@ static SG_INLINE void chain_reverse(const sgi_chain *chain, const value *d, cons
     for (size_t t = 0; t < chain->term_count; t++) {
         const sgi_chain_term *term = &chain->terms[t];
         value given = sgi_load(adjoint + (size_t)term->channel * step);
-        sum[0] += given * d[term->order + 1] * chain_product(term, z, step, -1);
+        sum[0] += given * d[term->order + 1] * chain_product(args, p, term, z, step, -1);
         for (int i = 0; i < term->order; i++)
-            sum[term->factor[i]] += given * d[term->order] * chain_product(term, z, step, i);
+            sum[term->factor[i]] +=
+                given * d[term->order] * chain_product(args, p, term, z, step, i);
     }
     for (int c = 0; c < chain->channels; c++)
         sgi_store(adjoint + (size_t)c * step, sum[c]);
 }
 
-static SG_INLINE void chain_tangent(const sgi_chain *chain, const value *d, const real *z,
+static SG_INLINE void chain_tangent(const sgi_activate *args, int p, const value *d, const real *z,
                                     real *tangent, size_t step)
 {
+    const sgi_chain *chain = args->chain;
     value sum[SG_JET_MOST_CHANNELS];
     value moved = sgi_load(tangent);
     sum[0] = d[1] * moved;
@@ -172,10 +186,10 @@ static SG_INLINE void chain_tangent(const sgi_chain *chain, const value *d, cons
     for (size_t t = 0; t < chain->term_count; t++) {
         const sgi_chain_term *term = &chain->terms[t];
         value *to = &sum[term->channel];
-        *to += moved * d[term->order + 1] * chain_product(term, z, step, -1);
+        *to += moved * d[term->order + 1] * chain_product(args, p, term, z, step, -1);
         for (int i = 0; i < term->order; i++)
             *to += sgi_load(tangent + (size_t)term->factor[i] * step) * d[term->order] *
-                   chain_product(term, z, step, i);
+                   chain_product(args, p, term, z, step, i);
     }
     for (int c = 0; c < chain->channels; c++)
         sgi_store(tangent + (size_t)c * step, sum[c]);

@@ -26,18 +26,19 @@ enum {
 };
 
 /* One term of the chain rule: channel += coefficient * f^(order)(z) * z_factor[0] * ... , with
- * `order` factors. */
+ * `order` factors; and times the point's own number, when `varying` says which. */
 typedef struct sgi_chain_term {
     int channel;
     int order;
     int factor[SG_CHAIN_FACTORS];
+    int varying; /* 0, or k: line k - 1 of sgi_activate.varying */
     double coefficient;
 } sgi_chain_term;
 
 /* How an activation acts on a tile's channels; channel 0 is the value and has no terms here.
- * When `simple`, channels 1 .. firsts are first derivatives and, if `second`, the last channel is
- * S = sum_j square[j] d_jj, so that S[f(z)] = f' S[z] + f'' sum_j square[j] z_j^2: these plans have
- * specialised loops. */
+ * When `simple`, channels 1 .. firsts become f' times themselves (first derivatives) and, if
+ * `second`, the last one is an L with L[f(z)] = f' L[z] + f'' sum_j square[j] z_j^2 (a sum of pure
+ * second and of first derivatives): these plans have specialised loops. */
 typedef struct sgi_chain {
     int channels;
     int order; /* the highest derivative of the activation in `terms` */
@@ -47,6 +48,7 @@ typedef struct sgi_chain {
     int firsts;
     bool second;
     double square[SG_CHAIN_FIRSTS];
+    int square_varying[SG_CHAIN_FIRSTS]; /* as in a term */
 } sgi_chain;
 
 /* One application of the activation to a tile. */
@@ -56,8 +58,10 @@ typedef struct sgi_activate {
     double frequency;
     bool general; /* use the table of terms even if the chain is simple */
     int points;
-    int width;  /* features */
-    int stride; /* of all arrays */
+    int width;           /* features */
+    int stride;          /* of all arrays */
+    const void *varying; /* (numbers, point_stride): what each point brings; may be NULL */
+    int point_stride;
 } sgi_activate;
 
 /* A layer z = W a + b. */
@@ -67,18 +71,22 @@ typedef struct sgi_layer_shape {
     bool last;                       /* the output layer: its own functions below */
 } sgi_layer_shape;
 
-/* The input map's tables, in the element type. W waves, padded to `wave_stride`; F raw features. */
+/* The input map's tables, in the element type. W waves, padded to `wave_stride`; F raw features.
+ * A channel is the sum of its lines. A line makes a raw feature a constant, sin(w.x) into
+ * even * sin(w.x) + odd * cos(w.x), and cos(w.x) into even * cos(w.x) - odd * sin(w.x). */
 typedef struct sgi_features {
     int coordinates, channels, points;
+    int lines;        /* line c < channels belongs to channel c; then those with varying numbers */
+    const int *owner; /* (lines): the channel */
+    const int *varying; /* (lines): as in sgi_chain_term */
     int raw, waves, wave_stride;
     int point_stride;           /* between the coordinates' arrays */
     int stride;                 /* of the rows; at least features + lanes */
     const int *raw_index;       /* (F) coordinate of a raw feature */
     const void *scale, *shift;  /* (F) */
-    const void *raw_derivative; /* (channels, F): constant rows, row 0 unused */
+    const void *raw_derivative; /* (lines, F): constants, line 0 unused */
     const void *wave;           /* (coordinates, wave_stride) */
-    const int *odd;             /* (channels): sin and cos change places */
-    const void *sine, *cosine;  /* (channels, wave_stride): factors, signs included */
+    const void *even, *odd;     /* (lines, wave_stride) */
 } sgi_features;
 
 /* Where the rows of one item lie: one for each side and channel, distances in elements. The value
@@ -128,8 +136,10 @@ typedef struct sgi_kernels {
     const char *name;
     int lanes; /* strides are multiples of it */
 
-    /* Features of the points: coordinates (coordinates, point_stride) to rows. */
-    void (*features)(const sgi_features *features, const void *coordinates, void *rows);
+    /* Features of the points: coordinates (coordinates, point_stride) and what the points bring
+     * (numbers, point_stride) to rows. */
+    void (*features)(const sgi_features *features, const void *coordinates, const void *varying,
+                     void *rows);
 
     /* Elements of a layer's packed weights and of its gradient. */
     size_t (*packed_size)(const sgi_layer_shape *shape);

@@ -14,41 +14,56 @@
 #include "kernel/gram_body.h"
 #include "kernel/item_row_body.h"
 
-static void feature_waves(const sgi_features *map, const real *x, int p, real *rows)
+static void feature_waves(const sgi_features *map, const real *x, const real *varying, int p,
+                          real *rows)
 {
     size_t step = (size_t)map->points * (size_t)map->stride;
-    const real *wave = map->wave;
+    const real *wave = map->wave, *even = map->even, *odd = map->odd;
     real *row = rows + (size_t)p * (size_t)map->stride + map->raw;
     for (int w = 0; w < map->waves; w += LANES) {
+        int count = map->waves - w;
         value phase = sgi_splat(0), cosine;
         for (int i = 0; i < map->coordinates; i++)
             phase += sgi_load(wave + i * map->wave_stride + w) * x[i * map->point_stride + p];
         value sine = sgi_sincos(phase, &cosine);
-        for (int c = 0; c < map->channels; c++) {
-            size_t at = (size_t)(c * map->wave_stride + w);
-            value s = map->odd[c] ? cosine : sine, k = map->odd[c] ? sine : cosine;
-            real *to = row + (size_t)c * step + w;
-            sgi_store_part(to, s * sgi_load((const real *)map->sine + at), map->waves - w);
-            sgi_store_part(to + map->waves, k * sgi_load((const real *)map->cosine + at),
-                           map->waves - w);
+        for (int line = 0; line < map->lines; line++) {
+            int at = line * map->wave_stride + w;
+            value e = sgi_load(even + at), o = sgi_load(odd + at);
+            value s = e * sine + o * cosine, k = e * cosine - o * sine;
+            real *to = row + (size_t)map->owner[line] * step + w;
+            if (map->varying[line]) {
+                real times = varying[(map->varying[line] - 1) * map->point_stride + p];
+                s = sgi_load_part(to, count) + s * times;
+                k = sgi_load_part(to + map->waves, count) + k * times;
+            }
+            sgi_store_part(to, s, count);
+            sgi_store_part(to + map->waves, k, count);
         }
     }
 }
 
-static void features(const sgi_features *map, const void *coordinates, void *rows)
+static void feature_constants(const sgi_features *map, const real *varying, int p, real *rows)
+{
+    const real *constant = map->raw_derivative;
+    for (int line = 1; line < map->lines; line++) {
+        real *row = rows + (size_t)(map->owner[line] * map->points + p) * (size_t)map->stride;
+        bool more = map->varying[line] != 0;
+        real times = more ? varying[(map->varying[line] - 1) * map->point_stride + p] : 1;
+        for (int i = 0; i < map->raw; i++)
+            row[i] = (more ? row[i] : 0) + times * constant[line * map->raw + i];
+    }
+}
+
+static void features(const sgi_features *map, const void *coordinates, const void *varying,
+                     void *rows)
 {
     const real *x = coordinates, *scale = map->scale, *shift = map->shift;
-    const real *constant = map->raw_derivative;
     for (int p = 0; p < map->points; p++) {
         real *row = (real *)rows + (size_t)p * (size_t)map->stride;
         for (int i = 0; i < map->raw; i++)
             row[i] = scale[i] * x[map->raw_index[i] * map->point_stride + p] + shift[i];
-        for (int c = 1; c < map->channels; c++) {
-            row += (size_t)map->points * (size_t)map->stride;
-            for (int i = 0; i < map->raw; i++)
-                row[i] = constant[c * map->raw + i];
-        }
-        feature_waves(map, x, p, rows);
+        feature_constants(map, varying, p, rows);
+        feature_waves(map, x, varying, p, rows);
     }
 }
 

@@ -37,27 +37,43 @@ static inline value sgi_sincos(value x, value *cosine)
 
 #include "kernel/activation.h"
 
-static void features(const sgi_features *map, const void *coordinates, void *rows)
+/* What line `line` makes of the features at point p, added to `row`. */
+static void add_line(const sgi_features *map, const real *x, const real *varying, int line, int p,
+                     real *row)
+{
+    const real *raw = map->raw_derivative, *wave = map->wave;
+    real times = map->varying[line] ? varying[(map->varying[line] - 1) * map->point_stride + p] : 1;
+    for (int i = 0; i < map->raw; i++)
+        row[i] += times * raw[line * map->raw + i];
+    for (int w = 0; w < map->waves; w++) {
+        real phase = 0;
+        for (int i = 0; i < map->coordinates; i++)
+            phase += wave[i * map->wave_stride + w] * x[i * map->point_stride + p];
+        real even = times * ((const real *)map->even)[line * map->wave_stride + w];
+        real odd = times * ((const real *)map->odd)[line * map->wave_stride + w];
+        row[map->raw + w] += even * sgi_sin(phase) + odd * sgi_cos(phase);
+        row[map->raw + map->waves + w] += even * sgi_cos(phase) - odd * sgi_sin(phase);
+    }
+}
+
+static void features(const sgi_features *map, const void *coordinates, const void *varying,
+                     void *rows)
 {
     const real *x = coordinates, *scale = map->scale, *shift = map->shift;
-    const real *raw = map->raw_derivative, *wave = map->wave;
-    for (int c = 0; c < map->channels; c++)
-        for (int p = 0; p < map->points; p++) {
+    for (int p = 0; p < map->points; p++) {
+        for (int c = 0; c < map->channels; c++) {
             real *row = (real *)rows + (size_t)(c * map->points + p) * (size_t)map->stride;
-            for (int i = 0; i < map->raw; i++)
-                row[i] = c ? raw[c * map->raw + i]
-                           : scale[i] * x[map->raw_index[i] * map->point_stride + p] + shift[i];
-            for (int w = 0; w < map->waves; w++) {
-                real phase = 0;
-                for (int i = 0; i < map->coordinates; i++)
-                    phase += wave[i * map->wave_stride + w] * x[i * map->point_stride + p];
-                real s = sgi_sin(phase), k = sgi_cos(phase);
-                int at = c * map->wave_stride + w;
-                row[map->raw + w] = ((const real *)map->sine)[at] * (map->odd[c] ? k : s);
-                row[map->raw + map->waves + w] =
-                    ((const real *)map->cosine)[at] * (map->odd[c] ? s : k);
-            }
+            memset(row, 0, (size_t)(map->raw + 2 * map->waves) * sizeof *row);
         }
+        for (int line = 0; line < map->lines; line++) {
+            int c = map->owner[line];
+            real *row = (real *)rows + (size_t)(c * map->points + p) * (size_t)map->stride;
+            add_line(map, x, varying, line, p, row);
+        }
+        real *row = (real *)rows + (size_t)p * (size_t)map->stride;
+        for (int i = 0; i < map->raw; i++)
+            row[i] = scale[i] * x[map->raw_index[i] * map->point_stride + p] + shift[i];
+    }
 }
 
 /* Packed weights and gradients are what the caller's are: the weight, then the bias. */
@@ -195,7 +211,7 @@ static void activate(const sgi_activate *args, const void *z, void *a, void *mem
             real *to = (real *)a + at, *kept = (real *)memo + at, w = (real)args->frequency;
             *to = activation_value(args->activation, *from, w, kept);
             activation_derivatives(args->activation, *from, *to, *kept, w, SG_CHAIN_FACTORS, d);
-            chain_forward(args->chain, d, from, to, step);
+            chain_forward(args, p, d, from, to, step);
         }
 }
 
@@ -211,7 +227,7 @@ static void activate_reverse(const sgi_activate *args, const void *z, const void
             activation_derivatives(args->activation, *from, ((const real *)a)[at],
                                    ((const real *)memo)[at], (real)args->frequency,
                                    SG_CHAIN_FACTORS + 1, d);
-            chain_reverse(args->chain, d, from, (real *)adjoint + at, step);
+            chain_reverse(args, p, d, from, (real *)adjoint + at, step);
         }
 }
 
@@ -227,7 +243,7 @@ static void activate_tangent(const sgi_activate *args, const void *z, const void
             activation_derivatives(args->activation, *from, ((const real *)a)[at],
                                    ((const real *)memo)[at], (real)args->frequency,
                                    SG_CHAIN_FACTORS + 1, d);
-            chain_tangent(args->chain, d, from, (real *)tangent + at, step);
+            chain_tangent(args, p, d, from, (real *)tangent + at, step);
         }
 }
 

@@ -37,6 +37,16 @@ static SG_INLINE void sgi_store_part(real *at, value x, int count)
         memcpy(at, &x, (size_t)count * sizeof(real));
 }
 
+/* The first `count` lanes, and zeros. */
+static SG_INLINE value sgi_load_part(const real *at, int count)
+{
+    value x = {0};
+    if (count >= LANES)
+        return sgi_load(at);
+    memcpy(&x, at, (size_t)count * sizeof(real));
+    return x;
+}
+
 /* x - 0 is x for every x, so this is a plain broadcast. */
 static SG_INLINE value sgi_splat(real x)
 {

@@ -57,6 +57,7 @@ typedef struct sgi_point_set {
     sgi_expr *roots;          /* (component_count), before collapsing */
     sg_jet_request *requests; /* (request_count): what the engine's plan is made from */
     size_t request_count;
+    sgi_bound_program varying;  /* outputs: coefficients of the requests that vary; NULL: none do */
     sgi_bound_program residual; /* outputs: the components */
     sgi_bound_program gradient; /* outputs: the components, then adjoints of value_indices */
     size_t *value_indices;      /* (value_count): (p * R + r) * O + o */

@@ -309,7 +309,8 @@ static sg_status read_expressions(condition *c)
 
 static sgi_expr field_input(sgi_expressions *exprs, int field, sgi_derivative derivative, int side)
 {
-    sgi_input input = {SG_INPUT_FIELD, field, side, derivative, {0}};
+    sgi_input input = {
+        .kind = SG_INPUT_FIELD, .index = field, .side = side, .derivative = derivative};
     return sgi_expressions_input(exprs, &input);
 }
 

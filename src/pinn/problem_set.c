@@ -30,17 +30,17 @@ static sg_status find_needs(sgi_problem *problem, sgi_arena *arena, const sgi_ex
     return SG_OK;
 }
 
-/* The quantity that an input is one output's value of. */
-typedef struct quantity {
-    sgi_derivative derivative;
-    const double *second; /* a combination's coefficients, or NULL */
-} quantity;
+/* The quantities that the inputs are outputs' values of, and the coefficients that vary in them. */
+typedef struct quantities {
+    sgi_input *list; /* (count): field and side are of no account */
+    size_t count;
+    sgi_expr *varying; /* (varying_count) */
+    size_t varying_count;
+} quantities;
 
-static bool same_quantity(const quantity *q, const sgi_input *input)
+static bool same_quantity(const sgi_input *a, const sgi_input *b)
 {
-    if (input->kind == SG_INPUT_COMBINATION)
-        return q->second && memcmp(q->second, input->coefficients, sizeof input->coefficients) == 0;
-    return !q->second && q->derivative == input->derivative;
+    return a->kind == b->kind && a->derivative == b->derivative && sgi_same_parts(a, b);
 }
 
 /* Values first, then by order, combinations last: the order people expect in a list. */
@@ -50,54 +50,84 @@ static int rank_of(const sgi_input *input)
                                                : sgi_derivative_total(input->derivative);
 }
 
-static sg_status list_quantities(sgi_problem *problem, sgi_arena *arena, const needs *n,
-                                 quantity *list, size_t *count)
+static size_t find_varying(const quantities *q, sgi_expr varying)
 {
-    *count = 0;
-    for (int rank = 0; rank <= SG_MOST_ORDER + 1; rank++) {
+    size_t k = 0;
+    while (k < q->varying_count && q->varying[k] != varying)
+        k++;
+    return k;
+}
+
+static sg_status list_quantities(sgi_problem *problem, sgi_arena *arena, const needs *n,
+                                 quantities *q)
+{
+    *q = (quantities){.list = sgi_arena_allocate(arena, n->count, sizeof *q->list),
+                      .varying =
+                          sgi_arena_allocate(arena, n->count * SG_MOST_PARTS, sizeof(sgi_expr))};
+    if (!q->list || !q->varying)
+        return SG_ERROR_MEMORY;
+    for (int rank = 0; rank <= SG_MOST_ORDER + 1; rank++)
         for (size_t i = 0; i < n->count; i++) {
             const sgi_input *input = sgi_expr_input(problem->exprs, n->nodes[i]);
             size_t k = 0;
-            while (k < *count && !same_quantity(&list[k], input))
+            while (k < q->count && !same_quantity(&q->list[k], input))
                 k++;
-            if (k < *count || rank_of(input) != rank)
-                continue;
-            list[k] = (quantity){input->derivative, NULL};
-            if (input->kind == SG_INPUT_COMBINATION) {
-                double *second = sgi_arena_allocate(arena, 1, sizeof input->coefficients);
-                if (!second)
-                    return SG_ERROR_MEMORY;
-                memcpy(second, input->coefficients, sizeof input->coefficients);
-                list[k].second = second;
-            }
-            (*count)++;
+            if (k == q->count && rank_of(input) == rank)
+                q->list[q->count++] = *input;
         }
-    }
+    for (size_t k = 0; k < q->count; k++)
+        for (int i = 0; i < q->list[k].part_count; i++) {
+            sgi_expr varying = q->list[k].parts[i].varying;
+            if (varying && find_varying(q, varying) == q->varying_count)
+                q->varying[q->varying_count++] = varying;
+        }
     return SG_OK;
 }
 
-static sg_jet_request request_for(const quantity *q)
+/* Writes the derivative's coordinates and returns its order. */
+static int list_along(sgi_derivative derivative, int *along)
 {
-    sg_jet_request request = {.second = q->second};
-    for (int k = 0; k < SG_MOST_COORDINATES && !q->second; k++)
-        for (int i = 0; i < sgi_derivative_order(q->derivative, k); i++)
-            request.along[request.order++] = k;
-    return request;
+    int order = 0;
+    for (int k = 0; k < SG_MOST_COORDINATES; k++)
+        for (int i = 0; i < sgi_derivative_order(derivative, k); i++)
+            along[order++] = k;
+    return order;
+}
+
+static sg_status make_request(sgi_arena *arena, const quantities *q, const sgi_input *from,
+                              sg_jet_request *request)
+{
+    *request = (sg_jet_request){0};
+    if (from->kind != SG_INPUT_COMBINATION) {
+        request->order = list_along(from->derivative, request->along);
+        return SG_OK;
+    }
+    sg_jet_term *terms = sgi_arena_allocate(arena, (size_t)from->part_count, sizeof *terms);
+    if (!terms)
+        return SG_ERROR_MEMORY;
+    for (int i = 0; i < from->part_count; i++) {
+        const sgi_part *part = &from->parts[i];
+        terms[i].coefficient = part->coefficient;
+        terms[i].order = list_along(part->derivative, terms[i].along);
+        terms[i].varying = part->varying ? (int)find_varying(q, part->varying) + 1 : 0;
+    }
+    request->terms = terms;
+    request->term_count = (size_t)from->part_count;
+    return SG_OK;
 }
 
 /* Where the value of an input lies among the engine's: (p * R + r) * O + o. */
-static size_t value_index(const sgi_problem *problem, const quantity *list, size_t count,
-                          const sgi_input *input)
+static size_t value_index(const sgi_problem *problem, const quantities *q, const sgi_input *input)
 {
     size_t r = 0;
-    while (r < count && !same_quantity(&list[r], input))
+    while (r < q->count && !same_quantity(&q->list[r], input))
         r++;
-    return ((size_t)input->side * count + r) * (size_t)problem->names.field_count +
+    return ((size_t)input->side * q->count + r) * (size_t)problem->names.field_count +
            (size_t)input->index;
 }
 
 static sg_status bind(sgi_problem *problem, sgi_arena *arena, sgi_bound_program *bound,
-                      const quantity *list, size_t count)
+                      const quantities *q)
 {
     const sgi_program *program = bound->program;
     size_t coordinates = (size_t)problem->names.coordinate_count;
@@ -113,63 +143,81 @@ static sg_status bind(sgi_problem *problem, sgi_arena *arena, sgi_bound_program 
         else if (input->kind == SG_INPUT_NORMAL)
             bound->slots[s] = (sgi_slot){SG_SLOT_NORMAL, index};
         else
-            bound->slots[s] = (sgi_slot){SG_SLOT_VALUE, value_index(problem, list, count, input)};
+            bound->slots[s] = (sgi_slot){SG_SLOT_VALUE, value_index(problem, q, input)};
     }
     return SG_OK;
 }
 
 static sg_status describe(sgi_problem *problem, sgi_arena *arena, sgi_point_set *set,
-                          const needs *n, const quantity *list, size_t count)
+                          const needs *n, const quantities *q)
 {
-    set->requests = sgi_arena_allocate(arena, count, sizeof *set->requests);
+    set->requests = sgi_arena_allocate(arena, q->count, sizeof *set->requests);
     set->value_indices = sgi_arena_allocate(arena, n->count, sizeof *set->value_indices);
     if (!set->requests || !set->value_indices)
         return SG_ERROR_MEMORY;
-    set->request_count = count;
+    set->request_count = q->count;
     set->value_count = n->count;
-    for (size_t r = 0; r < count; r++)
-        set->requests[r] = request_for(&list[r]);
+    sg_status status = SG_OK;
+    for (size_t r = 0; r < q->count && status == SG_OK; r++)
+        status = make_request(arena, q, &q->list[r], &set->requests[r]);
     for (size_t i = 0; i < n->count; i++)
         set->value_indices[i] =
-            value_index(problem, list, count, sgi_expr_input(problem->exprs, n->nodes[i]));
-    return SG_OK;
+            value_index(problem, q, sgi_expr_input(problem->exprs, n->nodes[i]));
+    return status;
+}
+
+static sg_status compile_varying(sgi_problem *problem, sgi_arena *arena, sgi_point_set *set,
+                                 const quantities *q)
+{
+    if (q->varying_count == 0)
+        return SG_OK;
+    sg_status status = sgi_program_create(&set->varying.program, problem->exprs, q->varying,
+                                          q->varying_count, &problem->allocator);
+    return status == SG_OK ? bind(problem, arena, &set->varying, q) : status;
+}
+
+static sg_status compile_programs(sgi_problem *problem, sgi_arena *arena, sgi_point_set *set,
+                                  const sgi_expr *roots, const needs *n, const quantities *q)
+{
+    size_t components = (size_t)set->component_count;
+    sg_status status = sgi_program_create(&set->residual.program, problem->exprs, roots, components,
+                                          &problem->allocator);
+    if (status == SG_OK)
+        status = bind(problem, arena, &set->residual, q);
+    if (status == SG_OK)
+        status =
+            sgi_program_create_gradient(&set->gradient.program, problem->exprs, roots, components,
+                                        n->nodes, n->count, 0, &problem->allocator);
+    return status == SG_OK ? bind(problem, arena, &set->gradient, q) : status;
 }
 
 sg_status sgi_point_set_compile(sgi_problem *problem, sgi_arena *arena, sgi_point_set *set)
 {
-    size_t components = (size_t)set->component_count, count = 0;
+    size_t components = (size_t)set->component_count;
     sgi_expr *roots = sgi_arena_grow(arena, set->roots, components, components, sizeof *roots);
     if (!roots)
         return SG_ERROR_MEMORY;
     sgi_collapse(problem->exprs, roots, components);
     needs n;
+    quantities q;
     sg_status status = problem->exprs->status;
     if (status == SG_OK)
         status = find_needs(problem, arena, roots, components, &n);
-    if (status != SG_OK)
-        return status;
-    quantity *list = sgi_arena_allocate(arena, n.count, sizeof *list);
-    status = list ? list_quantities(problem, arena, &n, list, &count) : SG_ERROR_MEMORY;
     if (status == SG_OK)
-        status = describe(problem, arena, set, &n, list, count);
+        status = list_quantities(problem, arena, &n, &q);
     if (status == SG_OK)
-        status = sgi_program_create(&set->residual.program, problem->exprs, roots, components,
-                                    &problem->allocator);
+        status = describe(problem, arena, set, &n, &q);
     if (status == SG_OK)
-        status = bind(problem, arena, &set->residual, list, count);
-    if (status == SG_OK)
-        status = sgi_program_create_gradient(&set->gradient.program, problem->exprs, roots,
-                                             components, n.nodes, n.count, 0, &problem->allocator);
-    if (status == SG_OK)
-        status = bind(problem, arena, &set->gradient, list, count);
-    return status;
+        status = compile_varying(problem, arena, set, &q);
+    return status == SG_OK ? compile_programs(problem, arena, set, roots, &n, &q) : status;
 }
 
 void sgi_point_set_release(sgi_point_set *set)
 {
+    sgi_program_destroy(set->varying.program);
     sgi_program_destroy(set->residual.program);
     sgi_program_destroy(set->gradient.program);
-    set->residual.program = set->gradient.program = NULL;
+    set->varying.program = set->residual.program = set->gradient.program = NULL;
     sgi_arena_clear(&set->own);
 }
 

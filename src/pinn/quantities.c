@@ -9,6 +9,7 @@ typedef struct chunk {
     const sg_allocator *allocator;
     size_t size;     /* points */
     double *points;  /* (size, coordinates) */
+    double *varying; /* (size, numbers): coefficients of the requests that vary */
     double *values;  /* (size, requests, outputs) */
     double *columns; /* (slots, size): what the program reads */
     const void **inputs;
@@ -19,6 +20,7 @@ typedef struct chunk {
 static void release_chunk(chunk *c)
 {
     sgi_release(c->allocator, c->points);
+    sgi_release(c->allocator, c->varying);
     sgi_release(c->allocator, c->values);
     sgi_release(c->allocator, c->columns);
     sgi_release(c->allocator, (void *)c->inputs);
@@ -26,19 +28,33 @@ static void release_chunk(chunk *c)
     sgi_release(c->allocator, c->scratch);
 }
 
-static sg_status allocate_chunk(chunk *c, const sgi_problem *problem, const sgi_program *program,
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static sg_status allocate_chunk(chunk *c, const sgi_problem *problem, const sgi_point_set *set,
                                 size_t values, size_t count, const sg_allocator *allocator)
 {
+    const sgi_program *program = set->residual.program, *before = set->varying.program;
+    size_t slots = program->input_count, outputs = program->output_count;
+    size_t numbers = before ? before->output_count : 0, scratch = sgi_program_scratch(program);
+    if (before) {
+        slots = larger(slots, before->input_count + numbers);
+        outputs = larger(outputs, numbers);
+        scratch = larger(scratch, sgi_program_scratch(before));
+    }
     size_t most = (size_t)problem->settings.evaluation.chunk;
     size_t coordinates = (size_t)problem->names.coordinate_count;
     *c = (chunk){.allocator = allocator, .size = count < most ? count : most};
     c->points = sgi_allocate(allocator, c->size * coordinates, sizeof *c->points);
+    c->varying = sgi_allocate(allocator, c->size * numbers, sizeof *c->varying);
     c->values = sgi_allocate(allocator, c->size * values, sizeof *c->values);
-    c->columns = sgi_allocate(allocator, c->size * program->input_count, sizeof *c->columns);
-    c->inputs = sgi_allocate(allocator, program->input_count, sizeof *c->inputs);
-    c->outputs = sgi_allocate(allocator, program->output_count, sizeof *c->outputs);
-    c->scratch = sgi_allocate(allocator, sgi_program_scratch(program), 1);
-    if (c->points && c->values && c->columns && c->inputs && c->outputs && c->scratch)
+    c->columns = sgi_allocate(allocator, c->size * slots, sizeof *c->columns);
+    c->inputs = sgi_allocate(allocator, slots, sizeof *c->inputs);
+    c->outputs = sgi_allocate(allocator, outputs, sizeof *c->outputs);
+    c->scratch = sgi_allocate(allocator, scratch, 1);
+    if (c->points && c->varying && c->values && c->columns && c->inputs && c->outputs && c->scratch)
         return SG_OK;
     release_chunk(c);
     return SG_ERROR_MEMORY;
@@ -65,13 +81,32 @@ static void fill_column(double *column, const sgi_slot *slot, const chunk *c, si
         column[i] = slot->kind == SG_SLOT_NORMAL ? 0 : from[i * stride + slot->index];
 }
 
-static void run_program(const chunk *c, const sgi_program *program, double *const *outputs,
-                        size_t first, size_t n)
+/* Runs the program on its columns; the outputs' arrays are set. */
+static void run_program(const chunk *c, const sgi_bound_program *bound, size_t coordinates,
+                        size_t values, size_t n)
 {
-    for (uint32_t k = 0; k < program->output_count; k++)
-        c->outputs[k] = outputs[k] + first;
-    sgi_program_evaluate(program, sg_isa_resolve(SG_ISA_AUTO), SG_FLOAT64, n, c->inputs, NULL,
-                         c->outputs, c->scratch);
+    for (uint32_t k = 0; k < bound->program->input_count; k++) {
+        double *column = c->columns + k * c->size;
+        fill_column(column, &bound->slots[k], c, coordinates, values, n);
+        c->inputs[k] = column;
+    }
+    sgi_program_evaluate(bound->program, sg_isa_resolve(SG_ISA_AUTO), SG_FLOAT64, n, c->inputs,
+                         NULL, c->outputs, c->scratch);
+}
+
+static void fill_varying(const chunk *c, const sgi_bound_program *bound, size_t coordinates,
+                         size_t n)
+{
+    if (!bound->program)
+        return;
+    size_t numbers = bound->program->output_count;
+    double *results = c->columns + bound->program->input_count * c->size;
+    for (size_t k = 0; k < numbers; k++)
+        c->outputs[k] = results + k * c->size;
+    run_program(c, bound, coordinates, 0, n);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < numbers; k++)
+            c->varying[i * numbers + k] = results[k * c->size + i];
 }
 
 static sg_status evaluate_chunks(chunk *c, const sgi_problem *problem, const sgi_point_set *set,
@@ -84,16 +119,14 @@ static sg_status evaluate_chunks(chunk *c, const sgi_problem *problem, const sgi
     for (size_t first = 0; first < places->count; first += c->size) {
         size_t n = places->count - first < c->size ? places->count - first : c->size;
         fill_points(c, places, coordinates, first, n);
+        fill_varying(c, &set->varying, (size_t)coordinates, n);
         sg_status status =
-            sg_jet_evaluate(network, plan, pool, c->points, n, c->values, c->allocator);
+            sg_jet_evaluate(network, plan, pool, c->points, c->varying, n, c->values, c->allocator);
         if (status != SG_OK)
             return status;
-        for (uint32_t k = 0; k < bound->program->input_count; k++) {
-            double *column = c->columns + k * c->size;
-            fill_column(column, &bound->slots[k], c, (size_t)coordinates, values, n);
-            c->inputs[k] = column;
-        }
-        run_program(c, bound->program, outputs, first, n);
+        for (uint32_t k = 0; k < bound->program->output_count; k++)
+            c->outputs[k] = outputs[k] + first;
+        run_program(c, bound, (size_t)coordinates, values, n);
     }
     return SG_OK;
 }
@@ -109,9 +142,9 @@ sg_status sgi_quantities_evaluate(const sgi_problem *problem, const sgi_point_se
                                           set->request_count, &allocator);
     if (status != SG_OK)
         return status;
-    status = allocate_chunk(&c, problem, set->residual.program,
-                            set->request_count * (size_t)problem->names.field_count, places->count,
-                            &allocator);
+    status =
+        allocate_chunk(&c, problem, set, set->request_count * (size_t)problem->names.field_count,
+                       places->count, &allocator);
     if (status == SG_OK) {
         status = evaluate_chunks(&c, problem, set, plan, network, places, outputs, pool);
         release_chunk(&c);

@@ -46,6 +46,11 @@ static size_t round_up(size_t bytes)
     return (bytes + SG_ALIGNMENT - 1) / SG_ALIGNMENT * SG_ALIGNMENT;
 }
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 static size_t tile_bytes(void)
 {
     return round_up(SG_JET_TILE_POINTS * sizeof(double));
@@ -58,15 +63,18 @@ static size_t lay_out(const set_context *context, char *at, workspace *w)
     size_t components = (size_t)set->component_count;
     size_t residual = sgi_program_scratch(set->residual.program);
     size_t gradient = sgi_program_scratch(set->gradient.program);
+    size_t varying = set->varying.program ? sgi_program_scratch(set->varying.program) : 0;
     uint32_t slots = set->gradient.program->input_count;
     if (set->residual.program->input_count > slots)
         slots = set->residual.program->input_count;
+    if (set->varying.program && set->varying.program->input_count > slots)
+        slots = set->varying.program->input_count;
     size_t sizes[] = {slots * sizeof(void *),
                       (components + set->value_count) * sizeof(void *),
                       2 * components * sizeof(double),
                       components * tile_bytes(),
                       (size_t)context->owner->problem->names.coordinate_count * tile_bytes(),
-                      residual > gradient ? residual : gradient};
+                      larger(varying, larger(residual, gradient))};
     size_t offsets[6], total = 0;
     for (int i = 0; i < 6; i++) {
         offsets[i] = total;
@@ -96,6 +104,22 @@ static void points(void *context, size_t set, size_t first, size_t count, int wo
     else
         sgi_sample(c->owner->problem, c->index, c->items, &c->owner->draw, first, count,
                    c->owner->options.type, coordinates);
+}
+
+/* The coefficients depend on the coordinates alone. */
+static void varying(void *context, size_t set, size_t first, size_t count, int worker,
+                    void *const *coordinates, void *const *outputs)
+{
+    const set_context *c = context;
+    const sgi_bound_program *bound = &c->set->varying;
+    workspace w;
+    (void)set;
+    (void)first;
+    lay_out(c, c->workspaces + (size_t)worker * c->workspace_bytes, &w);
+    for (uint32_t s = 0; s < bound->program->input_count; s++)
+        w.inputs[s] = coordinates[bound->slots[s].index];
+    sgi_program_evaluate(bound->program, c->owner->isa, c->owner->options.type, count, w.inputs,
+                         NULL, outputs, w.scratch);
 }
 
 static bool reads_normals(const sgi_bound_program *bound)
@@ -263,6 +287,7 @@ static sg_status make_set(sgi_residual *r, int k)
                               .sums = 2 * components,
                               .components = set->component_count,
                               .points = points,
+                              .varying = set->varying.program ? varying : NULL,
                               .residual = residual_callback,
                               .context = c};
     return status;

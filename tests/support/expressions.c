@@ -60,8 +60,8 @@ double workbench_value(const sgi_input *input, size_t point)
 {
     double key = 1.3 * (double)input->kind + 0.7 * input->index + 0.31 * input->side +
                  0.017 * (double)(input->derivative % 4099) + 0.61 * (double)point;
-    for (int k = 0; k < SG_MOST_COORDINATES; k++)
-        key += 0.23 * (k + 1) * input->coefficients[k];
+    for (int k = 0; k < input->part_count; k++)
+        key += 0.23 * (k + 1) * input->parts[k].coefficient;
     return 0.2 + 0.7 * fabs(sin(3 * key + 0.5));
 }
 
