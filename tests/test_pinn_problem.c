@@ -177,7 +177,7 @@ static void assert_same(const sgi_problem *a, const sgi_problem *b)
     assert_string_equal(a->settings.name, b->settings.name);
     for (size_t i = 0; i < sgi_problem_options.count; i++) {
         char left[4096] = "", right[4096] = "";
-        if (sgi_problem_options.rows[i].type == SG_OPTION_SECTION ||
+        if (sgi_problem_options.rows[i].codec == &sgi_codec_section ||
             strchr(sgi_problem_options.rows[i].path, '*'))
             continue;
         sgi_option_write(&sgi_problem_options.rows[i], &a->names, &a->settings, left, sizeof left);
@@ -317,7 +317,7 @@ static void test_documentation(void **state)
     for (size_t i = 0; i < sgi_problem_options.count; i++) {
         const sgi_option *option = &sgi_problem_options.rows[i];
         char line[512];
-        if (option->type == SG_OPTION_SECTION)
+        if (option->codec == &sgi_codec_section)
             continue;
         const char *quote = option->initial[0] ? "`" : "";
         snprintf(line, sizeof line, "\n| `%s` | %s%s%s | %s |\n", option->path, quote,

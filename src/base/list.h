@@ -17,7 +17,7 @@
 #define SGI_LIST_TITLE(code, ...)                                                                  \
     SGI_LIST_THIRD(__VA_ARGS__, SGI_LIST_FIRST(__VA_ARGS__, ), SGI_LIST_FIRST(__VA_ARGS__, ), ),
 
-/* The words of a list for SG_OPTION_CHOICE, each after a space: its words, or its name when it has
+/* The words of a list for sgi_codec_choice, each after a space: its words, or its name when it has
  * no others. SGI_LIST_NO_WORD holds the place of a value that no word stands for. */
 #define SGI_LIST_WORD(code, ...)    " " SGI_LIST_SECOND(__VA_ARGS__, __VA_ARGS__, )
 #define SGI_LIST_NO_WORD(code, ...) " #"

@@ -1,11 +1,11 @@
 /* A file with its overrides: what problem files and other kinds of files are read and written with.
  *
  * Reading: sgi_document_text, sgi_document_tree, sgi_document_keys, then the sections of the file
- * and its options (settings.h), sgi_document_name. Writing: a text that grows, option by option. */
+ * and its options (options.h), sgi_document_name. Writing: a text that grows, option by option. */
 #ifndef SG_CONFIG_DOCUMENT_H
 #define SG_CONFIG_DOCUMENT_H
 
-#include "config/settings.h"
+#include "config/options.h"
 
 /* Reads a whole file of at most SG_YAML_MOST_BYTES + 1 bytes; the caller releases the text,
  * whatever the result. SG_ERROR_IO with a diagnostic when it cannot be read. */

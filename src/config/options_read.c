@@ -1,8 +1,8 @@
-/* Walking a file by the table of options: defaults, unknown keys, shorthands. See settings.h. */
+/* Walking a file by the table of options: defaults, unknown keys, shorthands. See options.h. */
 #include <stdio.h>
 #include <string.h>
 
-#include "config/settings.h"
+#include "config/options.h"
 
 const sgi_option *sgi_option_find(const sgi_option_table *table, const char *path)
 {

@@ -1,7 +1,7 @@
-/* From the training options to the configurations of scaler and optimizer. See settings.h. */
+/* From the training options to the configurations of scaler and optimizer. See training.h. */
 #include <string.h>
 
-#include "config/settings.h"
+#include "config/training.h"
 
 sg_scale_config sgi_training_scale(const sgi_training_settings *training, uint64_t steps)
 {

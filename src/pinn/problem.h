@@ -9,8 +9,9 @@
 #ifndef SG_PINN_PROBLEM_H
 #define SG_PINN_PROBLEM_H
 
-#include "config/settings.h"
 #include "expr/program.h"
+#include "pinn/options.h"
+#include "pinn/settings.h"
 #include "stablegrad/jet.h"
 
 enum { SG_MOST_FIELDS = 64, SG_MOST_FACES = 32, SG_MOST_COMPONENTS = 64, SG_MOST_SETS = 64 };

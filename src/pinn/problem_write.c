@@ -114,7 +114,7 @@ static void put_condition(writer *w, const sgi_yaml *name, const sgi_condition_s
         char path[128];
         snprintf(path, sizeof path, "%s%.60s", prefix, key->text);
         const sgi_option *option = sgi_option_find(&sgi_problem_options, path);
-        if (option && option->type != SG_OPTION_SECTION)
+        if (option && option->codec != &sgi_codec_section)
             continue;
         put(w, "%s", before);
         put_quoted(w, key->text);
@@ -125,7 +125,7 @@ static void put_condition(writer *w, const sgi_yaml *name, const sgi_condition_s
     for (size_t i = 0; i < sgi_problem_options.count; i++) {
         const sgi_option *option = &sgi_problem_options.rows[i];
         if (strncmp(option->path, prefix, sizeof prefix - 1) != 0 ||
-            option->type == SG_OPTION_SECTION)
+            option->codec == &sgi_codec_section)
             continue;
         put(w, "%s%s: ", before, option->path + sizeof prefix - 1);
         sgi_writer_value(&w->out, option, settings);
@@ -155,9 +155,9 @@ static void put_options(writer *w)
             put_equations(w);
         else if (strcmp(path, "conditions") == 0)
             put_conditions(w);
-        else if (option->type == SG_OPTION_SECTION && !strchr(path, '.'))
+        else if (option->codec == &sgi_codec_section && !strchr(path, '.'))
             put_section(w, path, sgi_yaml_get(w->problem->root, path));
-        if (option->type == SG_OPTION_SECTION || strchr(path, '*'))
+        if (option->codec == &sgi_codec_section || strchr(path, '*'))
             continue;
         sgi_writer_option(&w->out, previous, option, &w->problem->settings);
         previous = path;

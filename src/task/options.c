@@ -1,11 +1,11 @@
-/* The options of an image task: see config/settings.h. Order is the order in written files. */
-#include "config/option_rows.h"
+/* The options of an image task: see config/options.h. Order is the order in written files. */
+#include "config/training_rows.h"
 #include "task/task.h"
 
 #define TOP(member) offsetof(sgi_task_settings, member)
 /* Whole numbers that the loader bounds. */
 #define BOUNDED(path, at, least, most, initial, help)                                              \
-    OTHER(path, SG_OPTION_INTEGER, at, least, most, initial, help)
+    OTHER(path, integer, at, least, most, initial, help)
 /* What is divided by, and shares of an image, must not vanish. */
 #define ABOVE_ZERO 1e-9
 
@@ -15,23 +15,23 @@ static const sgi_option rows[] = {
 
     CHOICE("data.kind", TOP(data.kind), WORDS(SGI_DATA_KIND_LIST(SGI_LIST_WORD)), "cifar100",
            "binary files of CIFAR, or folders of CLASS/IMAGE with JPEG and PNG files"),
-    OTHER("data.train", SG_OPTION_PATHS, TOP(data.train), 0, 0, NULL,
+    OTHER("data.train", paths, TOP(data.train), 0, 0, NULL,
           "images to train on: a file or a list of files; of kind folder one folder"),
-    OTHER("data.test", SG_OPTION_PATHS, TOP(data.test), 0, 0, NULL,
+    OTHER("data.test", paths, TOP(data.test), 0, 0, NULL,
           "images to evaluate on, in the same form"),
     BOUNDED("data.size", TOP(data.size), 1, 16384, "64", "side of the network's square input, px"),
     BOOL("data.augment", TOP(data.augment), "true",
          "train on random crops and flips; evaluation never does"),
-    OTHER("data.crop.area", SG_OPTION_PAIR, TOP(data.area), ABOVE_ZERO, 1, "[0.08, 1]",
+    OTHER("data.crop.area", pair, TOP(data.area), ABOVE_ZERO, 1, "[0.08, 1]",
           "share of the image that a crop covers: smallest and largest"),
     REAL("data.crop.aspect", TOP(data.aspect), 1, 100, "4/3",
          "a crop's width over height lies between 1/aspect and aspect"),
     BOOL("data.flip", TOP(data.flip), "true", "mirror training images, each with probability 1/2"),
     REAL("data.zoom", TOP(data.zoom), 0.01, 100, "8/7",
          "evaluation: the shorter side becomes zoom times size, then the centre is cut out"),
-    OTHER("data.mean", SG_OPTION_TRIPLE, TOP(data.mean), -1e6, 1e6, "[0.485, 0.456, 0.406]",
+    OTHER("data.mean", triple, TOP(data.mean), -1e6, 1e6, "[0.485, 0.456, 0.406]",
           "of red, green and blue in [0, 1]: subtracted"),
-    OTHER("data.std", SG_OPTION_TRIPLE, TOP(data.std), ABOVE_ZERO, 1e30, "[0.229, 0.224, 0.225]",
+    OTHER("data.std", triple, TOP(data.std), ABOVE_ZERO, 1e30, "[0.229, 0.224, 0.225]",
           "divided by afterwards"),
     BOUNDED("data.workers", TOP(data.workers), 1, 1024, "1", "threads that prepare images"),
     BOUNDED("data.ahead", TOP(data.ahead), 1, 1024, "3", "batches that they keep ready"),
@@ -44,17 +44,17 @@ static const sgi_option rows[] = {
            "in the places where the model has BatchNorm"),
     BOOL("network.bias", TOP(network.bias), "false",
          "without a norm: give each convolution a bias in its place"),
-    OTHER("network.dropout", SG_OPTION_SHARE, TOP(network.dropout), 0, BELOW_ONE, "auto",
+    OTHER("network.dropout", share, TOP(network.dropout), 0, BELOW_ONE, "auto",
           "before the classifier of efficientnet_v2_s; auto for the model's own"),
-    OTHER("network.drop_path", SG_OPTION_SHARE, TOP(network.drop_path), 0, BELOW_ONE, "auto",
+    OTHER("network.drop_path", share, TOP(network.drop_path), 0, BELOW_ONE, "auto",
           "stochastic depth of the last block of efficientnet_v2_s; auto for the model's own"),
-    OTHER("network.hidden", SG_OPTION_WIDTHS, TOP(network.hidden), 1, 65536, "4 x 256",
+    OTHER("network.hidden", widths, TOP(network.hidden), 1, 65536, "4 x 256",
           "hidden layers of the mlp: 4 x 256, or a list of widths"),
     CHOICE("network.activation", TOP(network.activation), WORDS(SG_ACT_LIST(SGI_LIST_WORD)), "tanh",
            "of the mlp"),
     CHOICE("network.init.kind", TOP(network.init), WORDS(SG_INIT_LIST(SGI_LIST_WORD)), "default",
            "torchvision's start, or normal weights by fan-in or fan-out"),
-    OTHER("network.init.gain", SG_OPTION_GAIN, TOP(network.gain), 0, 1e9, "auto",
+    OTHER("network.init.gain", gain, TOP(network.gain), 0, 1e9, "auto",
           "of fan_in and fan_out; auto for that of the activation before the layer"),
     CHOICE("network.init.calibrate", TOP(network.calibrate),
            WORDS(SGI_CALIBRATION_LIST(SGI_LIST_WORD)), "auto",
@@ -85,5 +85,10 @@ static const sgi_shorthand shorthands[] = {
     {"network.init", "kind"},
 };
 
-const sgi_option_table sgi_task_options = {"an image task", rows, sizeof rows / sizeof rows[0],
-                                           shorthands, sizeof shorthands / sizeof shorthands[0]};
+const sgi_option_table sgi_task_options = {
+    .what = "an image task",
+    .rows = rows,
+    .count = sizeof rows / sizeof rows[0],
+    .shorthands = shorthands,
+    .shorthand_count = sizeof shorthands / sizeof shorthands[0],
+};

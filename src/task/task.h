@@ -5,7 +5,7 @@
 #ifndef SG_TASK_TASK_H
 #define SG_TASK_TASK_H
 
-#include "config/settings.h"
+#include "config/training.h"
 #include "stablegrad/graph.h"
 #include "stablegrad/images.h"
 

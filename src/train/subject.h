@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "config/settings.h"
+#include "config/training.h"
 #include "stablegrad/optim.h"
 #include "stablegrad/scale.h"
 #include "train/jump.h"

@@ -1,0 +1,190 @@
+/* Kinds of values of problem files: see config/codec.h. */
+#include <math.h>
+#include <string.h>
+
+#include "config/codec.h"
+#include "pinn/settings.h"
+
+static sg_status read_frequencies(sgi_reader *reader, const sgi_option *option,
+                                  const sgi_yaml *node, void *value)
+{
+    sgi_frequencies *list = value;
+    list->count = 0;
+    if (node->kind == SG_YAML_SCALAR) {
+        int64_t count = 0;
+        sg_status status = sgi_read_whole(reader, option, node, &count);
+        if (status == SG_OK && count > SG_MOST_FREQUENCIES)
+            return sgi_option_wrong(reader, option, node, "at most 256 frequencies");
+        for (int64_t f = 1; status == SG_OK && f <= count; f++)
+            list->values[list->count++] = (double)f;
+        return status;
+    }
+    if (node->kind != SG_YAML_SEQUENCE || node->count > SG_MOST_FREQUENCIES)
+        return sgi_option_wrong(reader, option, node, option->codec->takes);
+    for (const sgi_yaml *item = node->first; item; item = item->next) {
+        sg_status status = sgi_read_real(reader, option, item, &list->values[list->count++]);
+        if (status != SG_OK)
+            return status;
+    }
+    return SG_OK;
+}
+
+static void write_frequencies(sgi_output *out, const void *value)
+{
+    const sgi_frequencies *list = value;
+    bool counted = true;
+    for (int i = 0; i < list->count; i++)
+        counted = counted && list->values[i] == i + 1;
+    if (counted) {
+        sgi_put(out, "%d", list->count);
+        return;
+    }
+    sgi_put_numbers(out, list->values, list->count);
+}
+
+const sgi_codec sgi_codec_frequencies = {
+    .takes = "a number n for 1..n, or a list of at most 256 numbers",
+    .read = read_frequencies,
+    .write = write_frequencies};
+
+/* The coordinate that a scalar names. */
+static sg_status read_coordinate(sgi_reader *reader, const sgi_option *option, const sgi_yaml *node,
+                                 int *index)
+{
+    const sgi_names *names = reader->names;
+    char text[96];
+    sgi_nearest nearest;
+    sgi_nearest_begin(&nearest, node->text, node->length);
+    for (*index = 0; *index < names->coordinate_count; (*index)++) {
+        if (sgi_yaml_is(node, names->coordinates[*index]))
+            return SG_OK;
+        sgi_nearest_offer(&nearest, names->coordinates[*index]);
+    }
+    sgi_yaml_place(reader->diagnostic, node, 0, 0);
+    sgi_diagnostic_say(reader->diagnostic, "'%.60s' in %s is not a coordinate", node->text,
+                       sgi_option_label(reader, option, text));
+    sgi_nearest_suggest(&nearest, reader->diagnostic);
+    return SG_ERROR_FORMAT;
+}
+
+static sg_status read_coordinates(sgi_reader *reader, const sgi_option *option,
+                                  const sgi_yaml *node, void *value)
+{
+    unsigned *bits = value;
+    int index;
+    *bits = 0;
+    if (sgi_yaml_is(node, "all") || sgi_yaml_is(node, "none")) {
+        if (sgi_yaml_is(node, "all"))
+            *bits = (1u << reader->names->coordinate_count) - 1;
+        return SG_OK;
+    }
+    if (node->kind == SG_YAML_MAPPING)
+        return sgi_option_wrong(reader, option, node, option->codec->takes);
+    const sgi_yaml *item = node->kind == SG_YAML_SEQUENCE ? node->first : node;
+    while (item) {
+        sg_status status = read_coordinate(reader, option, item, &index);
+        if (status != SG_OK)
+            return status;
+        *bits |= 1u << index;
+        item = node->kind == SG_YAML_SEQUENCE ? item->next : NULL;
+    }
+    return SG_OK;
+}
+
+static void write_coordinates(sgi_output *out, const void *value)
+{
+    unsigned bits = *(const unsigned *)value;
+    unsigned all = (1u << out->names->coordinate_count) - 1;
+    if (bits == 0 || bits == all) {
+        sgi_put(out, bits ? "all" : "none");
+        return;
+    }
+    const char *before = "[";
+    for (int k = 0; k < out->names->coordinate_count; k++) {
+        if (!(bits >> k & 1))
+            continue;
+        sgi_put(out, "%s%s", before, out->names->coordinates[k]);
+        before = ", ";
+    }
+    sgi_put(out, "]");
+}
+
+const sgi_codec sgi_codec_coordinates = {.takes =
+                                             "all, none, a coordinate or a list of coordinates",
+                                         .read = read_coordinates,
+                                         .write = write_coordinates};
+
+static sg_status read_harmonics(sgi_reader *reader, const sgi_option *option, const sgi_yaml *node,
+                                void *value)
+{
+    int *harmonics = value;
+    memset(harmonics, 0, SG_MOST_COORDINATES * sizeof *harmonics);
+    if (node->kind != SG_YAML_MAPPING)
+        return sgi_option_wrong(reader, option, node, option->codec->takes);
+    for (const sgi_yaml *key = node->first; key; key = key->next->next) {
+        int index = 0;
+        int64_t count = 0;
+        sg_status status = read_coordinate(reader, option, key, &index);
+        if (status == SG_OK)
+            status = sgi_read_whole(reader, option, key->next, &count);
+        if (status != SG_OK)
+            return status;
+        harmonics[index] = (int)count;
+    }
+    return SG_OK;
+}
+
+static void write_harmonics(sgi_output *out, const void *value)
+{
+    const int *harmonics = value;
+    const char *before = "";
+    sgi_put(out, "{");
+    for (int k = 0; k < out->names->coordinate_count; k++) {
+        if (harmonics[k] == 0)
+            continue;
+        sgi_put(out, "%s%s: %d", before, out->names->coordinates[k], harmonics[k]);
+        before = ", ";
+    }
+    sgi_put(out, "}");
+}
+
+const sgi_codec sgi_codec_harmonics = {.takes = "a mapping of coordinates to numbers, as {x: 4}",
+                                       .read = read_harmonics,
+                                       .write = write_harmonics};
+
+static sg_status read_grid(sgi_reader *reader, const sgi_option *option, const sgi_yaml *node,
+                           void *value)
+{
+    int64_t *grid = value;
+    int coordinates = reader->names->coordinate_count, count = 0;
+    double numbers[SG_MOST_COORDINATES];
+    sg_status status = SG_OK;
+    if (node->kind == SG_YAML_SCALAR)
+        count = sgi_split_product(node->text, numbers, SG_MOST_COORDINATES);
+    for (const sgi_yaml *item = node->kind == SG_YAML_SEQUENCE ? node->first : NULL;
+         item && count < SG_MOST_COORDINATES && status == SG_OK; item = item->next)
+        status = sgi_read_real(reader, option, item, &numbers[count++]);
+    if (status != SG_OK)
+        return status;
+    if (count == 1)
+        for (; count < coordinates; count++)
+            numbers[count] = numbers[0];
+    bool fits = count == coordinates;
+    for (int k = 0; k < count && fits; k++) {
+        fits = sgi_is_whole(numbers[k], option);
+        grid[k] = fits ? (int64_t)numbers[k] : 0;
+    }
+    return fits ? SG_OK : sgi_option_wrong(reader, option, node, option->codec->takes);
+}
+
+static void write_grid(sgi_output *out, const void *value)
+{
+    const int64_t *grid = value;
+    for (int k = 0; k < out->names->coordinate_count; k++)
+        sgi_put(out, "%s%lld", k ? " x " : "", (long long)grid[k]);
+}
+
+const sgi_codec sgi_codec_grid = {
+    .takes = "one whole number above 1 for all coordinates or one for each",
+    .read = read_grid,
+    .write = write_grid};

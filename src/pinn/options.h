@@ -1,0 +1,9 @@
+/* The table of a problem file's options; what they set is in settings.h. */
+#ifndef SG_PINN_OPTIONS_H
+#define SG_PINN_OPTIONS_H
+
+#include "config/options.h"
+
+extern const sgi_option_table sgi_problem_options;
+
+#endif

@@ -1,0 +1,72 @@
+/* What a problem file sets, in plain structs. */
+#ifndef SG_PINN_SETTINGS_H
+#define SG_PINN_SETTINGS_H
+
+#include "config/training.h"
+#include "stablegrad/jet.h"
+
+enum { SG_MOST_FREQUENCIES = 256 };
+
+typedef struct sgi_frequencies {
+    int count;
+    double values[SG_MOST_FREQUENCIES];
+} sgi_frequencies;
+
+/* What the first layer sees; see sg_jet_input. */
+typedef struct sgi_input_settings {
+    unsigned raw;                      /* coordinates passed on, as bits */
+    bool scale;                        /* rescale those to [-1, 1] */
+    sgi_frequencies frequencies;       /* sin(pi f x), cos(pi f x) */
+    unsigned fourier_of;               /* coordinates, as bits */
+    int periodic[SG_MOST_COORDINATES]; /* harmonics of the coordinate's own period; 0: none */
+    int64_t random_count;
+    double random_std;
+    int64_t random_seed;
+} sgi_input_settings;
+
+typedef struct sgi_network_settings {
+    sgi_widths hidden;
+    int activation; /* sg_activation */
+    double frequency;
+    int fan;          /* sg_fan */
+    int distribution; /* sg_distribution */
+    double gain;      /* 0: the activation's own */
+    int precision;    /* sg_type */
+} sgi_network_settings;
+
+typedef struct sgi_evaluation_settings {
+    int64_t grid[SG_MOST_COORDINATES];
+    int64_t points;           /* validation points in the domain */
+    int64_t condition_points; /* validation points of each condition */
+    int64_t chunk;            /* points evaluated at a time */
+} sgi_evaluation_settings;
+
+typedef struct sgi_settings {
+    const char *name, *title;
+    int64_t points;
+    sgi_input_settings inputs;
+    sgi_network_settings network;
+    sgi_training_settings training;
+    sgi_evaluation_settings evaluation;
+} sgi_settings;
+
+/* The settings of one condition that are not expressions. */
+typedef struct sgi_condition_settings {
+    int64_t points;
+    double weight;
+    unsigned periodic; /* coordinates, as bits */
+    bool slopes;       /* of a periodic condition: match the first derivatives too */
+} sgi_condition_settings;
+
+/* And of one equation. */
+typedef struct sgi_equation_settings {
+    double weight;
+} sgi_equation_settings;
+
+/* Kinds of values. */
+extern const sgi_codec sgi_codec_frequencies; /* sgi_frequencies: n for 1..n, or a list */
+extern const sgi_codec sgi_codec_coordinates; /* unsigned: all, none, a name or a list of names */
+extern const sgi_codec sgi_codec_harmonics;   /* int[SG_MOST_COORDINATES]: {x: 4} */
+extern const sgi_codec sgi_codec_grid; /* int64_t[SG_MOST_COORDINATES]: 256, 256 x 128, or a list */
+
+#endif
