@@ -2,20 +2,14 @@
 #include "fma_peak.h"
 
 #include <stdint.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 enum { CHAINS = 12, ROUNDS = 250000, TRIES = 4 };
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Returns floating-point operations; `*sink` keeps the work from being dropped. */
 #if defined(__x86_64__)
@@ -94,9 +88,9 @@ double bench_fma_peak(sg_pool *pool)
     double best = 0;
     threads = threads < 64 ? threads : 64;
     for (int repeat = 0; repeat < TRIES; repeat++) {
-        double start = seconds(), operations = 0;
+        double start = sgi_seconds(), operations = 0;
         sg_pool_run(pool, threads, run_chains, &job);
-        double time = seconds() - start;
+        double time = sgi_seconds() - start;
         for (size_t i = 0; i < threads; i++)
             operations += job.operations[i];
         best = operations / time > best ? operations / time : best;

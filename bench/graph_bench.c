@@ -73,12 +73,12 @@ static double time_step(sg_net *graph, sg_optim *optim, const float *images, con
                         uint64_t step)
 {
     sg_loss_result result;
-    double began = seconds_now();
+    double began = sgi_seconds();
     check(sg_net_forward(graph, images, SG_MODE_TRAIN, step), graph);
     check(sg_net_loss(graph, labels, sg_net_configuration(graph)->batch, 0, &result), graph);
     check(sg_net_backward(graph), graph);
     check(sg_optim_step(optim, NULL, NULL), NULL);
-    return seconds_now() - began;
+    return sgi_seconds() - began;
 }
 
 /* Images per second; the planned memory in MB. */
@@ -183,13 +183,13 @@ static int time_loader(const char *path, int size, int workers)
     check(sg_loader_create(&loader, set, &config, NULL), NULL);
     check(sg_loader_start(loader, 0, 0), NULL);
     size_t images = 0;
-    double began = seconds_now();
+    double began = sgi_seconds();
     do {
         check(sg_loader_next(loader, &batch), NULL);
         images += (size_t)batch.count;
-    } while (batch.count > 0 && seconds_now() - began < 10);
+    } while (batch.count > 0 && sgi_seconds() - began < 10);
     printf("loader: %s at %d px, %d workers: %.0f images/s\n", cifar ? "CIFAR" : "folder", size,
-           workers, (double)images / (seconds_now() - began));
+           workers, (double)images / (sgi_seconds() - began));
     sg_loader_destroy(loader);
     sg_dataset_close(set);
     return 0;

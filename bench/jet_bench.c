@@ -12,9 +12,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "fma_peak.h"
 #include "jet_rows.h"
 
@@ -24,13 +24,6 @@ typedef struct measurement {
     double seconds, rate, peak; /* of a step, operations per second, FMA peak */
     double points, megabytes;
 } measurement;
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static double resident_megabytes(void)
 {
@@ -57,12 +50,12 @@ static void time_steps(sg_jet *jet, sg_pool *pool, double budget, measurement *m
     double times[MOST_REPEATS], peaks[MOST_REPEATS];
     int count = 0;
     sg_jet_gradient(jet, NULL);
-    for (double start = seconds();
-         count < 3 || (count < MOST_REPEATS && seconds() - start < budget); count++) {
+    for (double start = sgi_seconds();
+         count < 3 || (count < MOST_REPEATS && sgi_seconds() - start < budget); count++) {
         peaks[count] = bench_fma_peak(pool);
-        double before = seconds();
+        double before = sgi_seconds();
         sg_jet_gradient(jet, NULL);
-        times[count] = seconds() - before;
+        times[count] = sgi_seconds() - before;
     }
     m->seconds = median(times, count);
     m->peak = median(peaks, count);

@@ -66,13 +66,13 @@ static void open_variant(variant *v, sg_params *params)
 
 static double time_step(variant *v, uint64_t step)
 {
-    double began = seconds_now();
+    double began = sgi_seconds();
     if (v->scaled) {
         check(sg_scaler_observe_scale(v->scaler, 1e-3));
         check(sg_scaler_measure(v->scaler, step));
     }
     check(sg_optim_step(v->optim, v->scaler, NULL));
-    return seconds_now() - began;
+    return sgi_seconds() - began;
 }
 
 /* Milliseconds for a step of PyTorch's AdamW, or NAN without PyTorch. */

@@ -1,16 +1,10 @@
-/* Shared by the benchmarks: a clock, and medians. */
+/* Shared by the benchmarks: the clock, and medians. */
 #ifndef SG_BENCH_TIMING_H
 #define SG_BENCH_TIMING_H
 
 #include <stdlib.h>
-#include <time.h>
 
-static inline double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#include "base/clock.h"
 
 static inline int compare_doubles(const void *a, const void *b)
 {

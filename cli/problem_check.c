@@ -1,5 +1,6 @@
 /* `stablegrad check` of a PDE: the plan, the cost, and whether the reference solves the problem. */
 #include "problem_check.h"
+#include "base/clock.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,10 +18,10 @@ static double time_step(sg_pinn_batch *batch)
     sg_pinn_loss loss;
     sg_pinn_gradient(batch, NULL, &loss);
     for (uint64_t i = 1; i <= TIMED_STEPS; i++) {
-        double began = seconds_now();
+        double began = sgi_seconds();
         sg_pinn_draw(batch, i);
         sg_pinn_gradient(batch, NULL, &loss);
-        best = fmin(best, seconds_now() - began);
+        best = fmin(best, sgi_seconds() - began);
     }
     return best;
 }

@@ -5,17 +5,11 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { BAR = 16, LEAST_WIDTH = 40, LINE_SIZE = 512 };
+#include "base/clock.h"
 
-double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+enum { BAR = 16, LEAST_WIDTH = 40, LINE_SIZE = 512 };
 
 void format_duration(double seconds, char *text, size_t size)
 {
@@ -39,7 +33,7 @@ static int terminal_width(FILE *to)
 void progress_begin(progress *p, FILE *to, bool quiet, const char *label, int64_t first,
                     int64_t steps)
 {
-    *p = (progress){.to = to, .first = first, .steps = steps, .began = seconds_now()};
+    *p = (progress){.to = to, .first = first, .steps = steps, .began = sgi_seconds()};
     p->style = quiet ? PROGRESS_NONE : isatty(fileno(to)) ? PROGRESS_LINE : PROGRESS_PLAIN;
     p->width = terminal_width(to);
     snprintf(p->label, sizeof p->label, "%s", label);
@@ -91,7 +85,7 @@ static void append_values(char *line, int width, const progress_value *values, s
 static void compose(const progress *p, char line[LINE_SIZE], int width, int64_t done,
                     const progress_value *values, size_t count, bool last)
 {
-    double passed = seconds_now() - p->began;
+    double passed = sgi_seconds() - p->began;
     double rate = passed > 0 ? (double)(done - p->first) / passed : 0;
     char time[32];
     format_duration(last || rate <= 0 ? passed : (double)(p->steps - done) / rate, time,
@@ -116,7 +110,7 @@ static void erase(progress *p)
 void progress_update(progress *p, int64_t done, const progress_value *values, size_t count)
 {
     char line[LINE_SIZE];
-    double now = seconds_now();
+    double now = sgi_seconds();
     if (p->style == PROGRESS_LINE && now - p->shown >= 0.1) {
         compose(p, line, p->width - 1, done, values, count, false);
         fprintf(p->to, "\r%s\033[K", line);

@@ -46,6 +46,4 @@ __attribute__((format(printf, 2, 3))) void progress_say(progress *p, const char 
 /* "51 s", "3 min 20 s", "1 h 05 min". */
 void format_duration(double seconds, char *text, size_t size);
 
-double seconds_now(void);
-
 #endif

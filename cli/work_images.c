@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/diagnostic.h"
 #include "base/list.h"
 #include "progress.h"
@@ -115,12 +116,12 @@ static sg_status try_steps(sgi_image_trainer *trainer, trial *t, sg_diagnostic *
     *t = (trial){.seconds = INFINITY, .smallest = INFINITY};
     for (int i = 0; i <= TIMED_STEPS; i++) {
         sgi_image_step step;
-        double began = seconds_now();
+        double began = sgi_seconds();
         sg_status status = sgi_image_trainer_step(trainer, i ? INFINITY : 0, &step, diagnostic);
         if (status != SG_OK)
             return status;
         if (i > 0) {
-            t->seconds = fmin(t->seconds, seconds_now() - began);
+            t->seconds = fmin(t->seconds, sgi_seconds() - began);
             t->waited += step.waited;
             continue;
         }

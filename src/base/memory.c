@@ -30,13 +30,43 @@ void *sgi_allocate(const sg_allocator *allocator, size_t count, size_t size)
     if (size != 0 && count > (SIZE_MAX - SG_ALIGNMENT) / size)
         return NULL;
     size_t bytes = count * size;
-    bytes = (bytes + SG_ALIGNMENT - 1) / SG_ALIGNMENT * SG_ALIGNMENT;
+    bytes = sgi_align_up(bytes, SG_ALIGNMENT);
     if (bytes == 0)
         bytes = SG_ALIGNMENT;
     void *memory = allocator->allocate(allocator->context, SG_ALIGNMENT, bytes);
     if (memory)
         memset(memory, 0, bytes);
     return memory;
+}
+
+void *sgi_enlarge(const sg_allocator *allocator, void *array, size_t count, size_t larger,
+                  size_t size)
+{
+    void *moved = sgi_allocate(allocator, larger, size);
+    if (!moved)
+        return NULL;
+    if (count)
+        memcpy(moved, array, count * size);
+    sgi_release(allocator, array);
+    return moved;
+}
+
+sg_status sgi_grow_array(const sg_allocator *allocator, void *array, size_t count, size_t *capacity,
+                         size_t least, size_t size)
+{
+    void *old, *moved;
+    if (count < *capacity)
+        return SG_OK;
+    if (*capacity > SIZE_MAX / 2)
+        return SG_ERROR_MEMORY;
+    size_t larger = *capacity ? 2 * *capacity : least;
+    memcpy(&old, array, sizeof old); /* whatever the pointer's type is */
+    moved = sgi_enlarge(allocator, old, count, larger, size);
+    if (!moved)
+        return SG_ERROR_MEMORY;
+    memcpy(array, &moved, sizeof moved);
+    *capacity = larger;
+    return SG_OK;
 }
 
 void sgi_release(const sg_allocator *allocator, void *memory)

@@ -6,9 +6,22 @@
 #include <stddef.h>
 
 #include "stablegrad/memory.h"
+#include "stablegrad/status.h"
 
 /* One cache line, and the widest vector there is. */
 #define SG_ALIGNMENT 64
+
+/* The next multiple at or above `value`. */
+static inline size_t sgi_align_up(size_t value, size_t multiple)
+{
+    return (value + multiple - 1) / multiple * multiple;
+}
+
+/* How many parts of at most `part` there are in `count`. */
+static inline size_t sgi_parts(size_t count, size_t part)
+{
+    return (count + part - 1) / part;
+}
 
 /* A usable copy of `allocator`; the heap when it is NULL. */
 sg_allocator sgi_allocator_or_heap(const sg_allocator *allocator);
@@ -17,6 +30,16 @@ sg_allocator sgi_allocator_or_heap(const sg_allocator *allocator);
  * the product overflows. A count of zero gives a pointer to no elements, to be released as usual.
  */
 void *sgi_allocate(const sg_allocator *allocator, size_t count, size_t size);
+
+/* `array`, of `count` elements, moved to room for `larger` of them; the rest is zeros. NULL, and
+ * `array` as it was, when memory runs out or the product overflows. */
+void *sgi_enlarge(const sg_allocator *allocator, void *array, size_t count, size_t larger,
+                  size_t size);
+
+/* Makes room for one more element in an array of `count`: a full one is moved to twice the room,
+ * to `least` at first. `array` points to the pointer to it. A failed call changes nothing. */
+SG_CHECKED sg_status sgi_grow_array(const sg_allocator *allocator, void *array, size_t count,
+                                    size_t *capacity, size_t least, size_t size);
 
 /* NULL is allowed. */
 void sgi_release(const sg_allocator *allocator, void *memory);

@@ -55,18 +55,8 @@ static bool well_formed(const sg_span *span)
 
 static sg_status grow(sg_params *params)
 {
-    if (params->count < params->capacity)
-        return SG_OK;
-    size_t capacity = params->capacity ? 2 * params->capacity : 16;
-    sg_span *spans = sgi_allocate(&params->allocator, capacity, sizeof *spans);
-    if (!spans)
-        return SG_ERROR_MEMORY;
-    if (params->count)
-        memcpy(spans, params->spans, params->count * sizeof *spans);
-    sgi_release(&params->allocator, params->spans);
-    params->spans = spans;
-    params->capacity = capacity;
-    return SG_OK;
+    return sgi_grow_array(&params->allocator, &params->spans, params->count, &params->capacity, 16,
+                          sizeof *params->spans);
 }
 
 sg_status sg_params_add(sg_params *params, const sg_span *span)
@@ -124,7 +114,7 @@ size_t sg_params_find(const sg_params *params, const char *name)
 
 static size_t units_of(size_t elements)
 {
-    return (elements + SG_UNIT_ELEMENTS - 1) / SG_UNIT_ELEMENTS;
+    return sgi_parts(elements, SG_UNIT_ELEMENTS);
 }
 
 sg_status sgi_params_seal(sg_params *params)

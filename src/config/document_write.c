@@ -10,14 +10,11 @@ static bool reserve(sgi_writer *w, size_t more)
     if (w->failed || w->length + more < w->capacity)
         return !w->failed;
     size_t capacity = 2 * (w->length + more) + 4096;
-    char *larger = sgi_allocate(&w->allocator, capacity, 1);
+    char *larger = sgi_enlarge(&w->allocator, w->text, w->length, capacity, 1);
     if (!larger) {
         w->failed = true;
         return false;
     }
-    if (w->length)
-        memcpy(larger, w->text, w->length);
-    sgi_release(&w->allocator, w->text);
     w->text = larger;
     w->capacity = capacity;
     return true;

@@ -50,19 +50,12 @@ sg_status sgi_expressions_status(const sgi_expressions *exprs)
     return exprs->status;
 }
 
-/* A larger copy of an array; the old one is released. NULL, and no change, without memory. */
-static void *enlarge(sgi_expressions *exprs, void *array, size_t count, size_t capacity,
-                     size_t size)
+/* Room for one more element; without memory the graph remembers it. */
+static bool more_room(sgi_expressions *exprs, void *array, size_t count, size_t *capacity,
+                      size_t least, size_t size)
 {
-    void *larger = sgi_allocate(&exprs->allocator, capacity, size);
-    if (!larger) {
-        exprs->status = SG_ERROR_MEMORY;
-        return NULL;
-    }
-    if (count)
-        memcpy(larger, array, count * size);
-    sgi_release(&exprs->allocator, array);
-    return larger;
+    exprs->status = sgi_grow_array(&exprs->allocator, array, count, capacity, least, size);
+    return exprs->status == SG_OK;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -121,14 +114,8 @@ static bool make_room(sgi_expressions *exprs)
         exprs->status = SG_ERROR_UNSUPPORTED;
         return false;
     }
-    if (exprs->count == exprs->capacity) {
-        uint32_t capacity = exprs->capacity ? 2 * exprs->capacity : 128;
-        sgi_node *nodes = enlarge(exprs, exprs->nodes, exprs->count, capacity, sizeof *nodes);
-        if (!nodes)
-            return false;
-        exprs->nodes = nodes;
-        exprs->capacity = capacity;
-    }
+    if (!more_room(exprs, &exprs->nodes, exprs->count, &exprs->capacity, 128, sizeof *exprs->nodes))
+        return false;
     return 2 * exprs->count < exprs->table_size || grow_table(exprs);
 }
 
@@ -171,14 +158,8 @@ sgi_expr sgi_expressions_input(sgi_expressions *exprs, const sgi_input *input)
     while (i < exprs->input_count && !sgi_same_input(&exprs->inputs[i], input))
         i++;
     if (i == exprs->input_count) {
-        if (i == exprs->input_capacity) {
-            uint32_t capacity = i ? 2 * i : 32;
-            sgi_input *inputs = enlarge(exprs, exprs->inputs, i, capacity, sizeof *inputs);
-            if (!inputs)
-                return 0;
-            exprs->inputs = inputs;
-            exprs->input_capacity = capacity;
-        }
+        if (!more_room(exprs, &exprs->inputs, i, &exprs->input_capacity, 32, sizeof *exprs->inputs))
+            return 0;
         exprs->inputs[exprs->input_count++] = *input;
     }
     sgi_node node = {.op = SG_OP_INPUT, .input = i};

@@ -140,11 +140,13 @@ typedef struct sgi_node {
 typedef struct sgi_expressions {
     sg_allocator allocator;
     sgi_node *nodes; /* node 0 is the constant 0 */
-    uint32_t count, capacity;
+    uint32_t count;
+    size_t capacity;
     uint32_t *table; /* open addressing: node + 1, 0 for empty */
     uint32_t table_size;
     sgi_input *inputs; /* each different one once */
-    uint32_t input_count, input_capacity;
+    uint32_t input_count;
+    size_t input_capacity;
     sg_status status;
 } sgi_expressions;
 

@@ -184,14 +184,7 @@ uint32_t sgi_program_slot(const sgi_program *program, const sgi_input *input)
 
 static const sgi_program_loops *loops_for(sg_isa isa)
 {
-#if SG_HAVE_X86_KERNELS
-    if (isa == SG_ISA_AVX512)
-        return &sgi_program_loops_avx512;
-    if (isa == SG_ISA_AVX2)
-        return &sgi_program_loops_avx2;
-#endif
-    (void)isa;
-    return &sgi_program_loops_generic;
+    return SGI_ISA_TABLE(isa, sgi_program_loops, );
 }
 
 void sgi_program_evaluate(const sgi_program *program, sg_isa isa, sg_type type, size_t n,

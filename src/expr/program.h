@@ -9,6 +9,7 @@
 #ifndef SG_EXPR_PROGRAM_H
 #define SG_EXPR_PROGRAM_H
 
+#include "base/isa.h"
 #include "expr/expressions.h"
 #include "stablegrad/cpu.h"
 #include "stablegrad/params.h"
@@ -82,8 +83,6 @@ typedef struct sgi_program_loops {
     sgi_program_loop *run[2]; /* by sg_type */
 } sgi_program_loops;
 
-extern const sgi_program_loops sgi_program_loops_generic;
-extern const sgi_program_loops sgi_program_loops_avx2;
-extern const sgi_program_loops sgi_program_loops_avx512;
+SGI_ISA_TABLES(sgi_program_loops, sgi_program_loops, );
 
 #endif

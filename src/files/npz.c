@@ -152,17 +152,9 @@ static bool good_name(const char *name)
 /* A new entry at the end with its name set, or NULL. */
 static entry *add_entry(sgi_npz *npz, const char *name)
 {
-    if (npz->count == npz->capacity) {
-        size_t capacity = npz->capacity ? 2 * npz->capacity : 16;
-        entry *entries = sgi_allocate(&npz->allocator, capacity, sizeof *entries);
-        if (!entries)
-            return NULL;
-        if (npz->count)
-            memcpy(entries, npz->entries, npz->count * sizeof *entries);
-        sgi_release(&npz->allocator, npz->entries);
-        npz->entries = entries;
-        npz->capacity = capacity;
-    }
+    if (sgi_grow_array(&npz->allocator, &npz->entries, npz->count, &npz->capacity, 16,
+                       sizeof *npz->entries) != SG_OK)
+        return NULL;
     size_t length = strlen(name);
     entry *e = &npz->entries[npz->count];
     e->name = sgi_allocate(&npz->allocator, length + 5, 1);

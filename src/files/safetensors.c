@@ -294,8 +294,7 @@ static sg_status read_tensors(const reader *r)
     sgi_safetensors *handle = r->handle;
     size_t total = 0;
     for (size_t i = 0; i < handle->count; i++)
-        total += (handle->entries[i].end - handle->entries[i].begin + SG_ALIGNMENT - 1) /
-                 SG_ALIGNMENT * SG_ALIGNMENT;
+        total += sgi_align_up(handle->entries[i].end - handle->entries[i].begin, SG_ALIGNMENT);
     handle->data = sgi_allocate(&handle->allocator, total, 1);
     if (!handle->data)
         return SG_ERROR_MEMORY;
@@ -307,7 +306,7 @@ static sg_status read_tensors(const reader *r)
         if (status != SG_OK)
             return status;
         e->tensor.data = next;
-        next += (bytes + SG_ALIGNMENT - 1) / SG_ALIGNMENT * SG_ALIGNMENT;
+        next += sgi_align_up(bytes, SG_ALIGNMENT);
     }
     return SG_OK;
 }

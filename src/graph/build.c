@@ -29,23 +29,6 @@ sg_status sgi_net_fail_with(sg_net *graph, sg_status status, const sg_diagnostic
     return status;
 }
 
-sg_status sgi_grow(const sg_allocator *allocator, void **array, int count, int *capacity,
-                   size_t size)
-{
-    if (count < *capacity)
-        return SG_OK;
-    int larger = *capacity ? 2 * *capacity : 32;
-    void *moved = sgi_allocate(allocator, (size_t)larger, size);
-    if (!moved)
-        return SG_ERROR_MEMORY;
-    if (count)
-        memcpy(moved, *array, (size_t)count * size);
-    sgi_release(allocator, *array);
-    *array = moved;
-    *capacity = larger;
-    return SG_OK;
-}
-
 sg_net_config sg_net_defaults(void)
 {
     return (sg_net_config){.batch = 1,
@@ -66,14 +49,7 @@ static bool sensible(const sg_net_config *c)
 
 const sgi_rows *sgi_rows_for(sg_isa isa)
 {
-#if SG_HAVE_X86_KERNELS
-    if (isa == SG_ISA_AVX512)
-        return &sgi_rows_avx512;
-    if (isa == SG_ISA_AVX2)
-        return &sgi_rows_avx2;
-#endif
-    (void)isa;
-    return &sgi_rows_generic;
+    return SGI_ISA_TABLE(isa, sgi_rows, );
 }
 
 sg_status sg_net_create(sg_net **out, const sg_net_config *config, const sg_allocator *given)
@@ -163,8 +139,8 @@ static char *joined(const sg_net *graph, const char *name, const char *suffix)
 static int add_param(sg_net *graph, sg_net_node node, bool is_weight, int rank, const int shape[4])
 {
     char *name = joined(graph, graph->nodes[node].name, is_weight ? "weight" : "bias");
-    if (!name || sgi_grow(&graph->allocator, (void **)&graph->params, graph->param_count,
-                          &graph->param_capacity, sizeof *graph->params) != SG_OK) {
+    if (!name || sgi_grow_array(&graph->allocator, &graph->params, (size_t)graph->param_count,
+                                &graph->param_capacity, 32, sizeof *graph->params) != SG_OK) {
         sgi_release(&graph->allocator, name);
         sgi_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
         return SG_NONE;
@@ -189,14 +165,14 @@ static int add_param(sg_net *graph, sg_net_node node, bool is_weight, int rank, 
 static int add_running(sg_net *graph, sg_net_node node, const char *suffix, size_t count)
 {
     char *name = joined(graph, graph->nodes[node].name, suffix);
-    if (!name || sgi_grow(&graph->allocator, (void **)&graph->running, graph->running_count,
-                          &graph->running_capacity, sizeof *graph->running) != SG_OK) {
+    if (!name || sgi_grow_array(&graph->allocator, &graph->running, (size_t)graph->running_count,
+                                &graph->running_capacity, 32, sizeof *graph->running) != SG_OK) {
         sgi_release(&graph->allocator, name);
         sgi_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
         return SG_NONE;
     }
     graph->running[graph->running_count] = (sgi_running){name, count, graph->running_values_count};
-    graph->running_values_count += (count + 15) / 16 * 16;
+    graph->running_values_count += sgi_align_up(count, 16);
     return graph->running_count++;
 }
 
@@ -215,8 +191,8 @@ static sg_net_node add_node(sg_net *graph, const char *name, const sgi_node_entr
         return SG_NO_NODE;
     }
     char *copy = sgi_copy_text(&graph->allocator, name);
-    if (!copy || sgi_grow(&graph->allocator, (void **)&graph->nodes, graph->node_count,
-                          &graph->node_capacity, sizeof *graph->nodes) != SG_OK) {
+    if (!copy || sgi_grow_array(&graph->allocator, &graph->nodes, (size_t)graph->node_count,
+                                &graph->node_capacity, 32, sizeof *graph->nodes) != SG_OK) {
         sgi_release(&graph->allocator, copy);
         sgi_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
         return SG_NO_NODE;

@@ -149,21 +149,27 @@ struct sg_net {
     sg_status failure;
 
     sgi_node_entry *nodes;
-    int node_count, node_capacity;
+    int node_count;
+    size_t node_capacity;
     sgi_net_chain *chains;
     int chain_count;
     sgi_param *params;
-    int param_count, param_capacity;
+    int param_count;
+    size_t param_capacity;
     sgi_running *running;
-    int running_count, running_capacity;
+    int running_count;
+    size_t running_capacity;
     int layer_count;
 
     sgi_net_op *ops;
-    int op_count, op_capacity;
+    int op_count;
+    size_t op_capacity;
     sgi_step *forward, *backward;
-    int forward_count, forward_capacity, backward_count, backward_capacity;
+    int forward_count, backward_count;
+    size_t forward_capacity, backward_capacity;
     sgi_buffer *buffers;
-    int buffer_count, buffer_capacity;
+    int buffer_count;
+    size_t buffer_capacity;
 
     sg_net_node logits;
     int images_buffer, signal_buffer;
@@ -189,10 +195,6 @@ struct sg_net {
 sg_status sgi_net_fail(sg_net *graph, sg_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 sg_status sgi_net_fail_with(sg_net *graph, sg_status status, const sg_diagnostic *diagnostic);
-
-/* Makes room for one more element; the array may move. */
-SG_CHECKED sg_status sgi_grow(const sg_allocator *allocator, void **array, int count, int *capacity,
-                              size_t size);
 
 /* ---- Shapes ------------------------------------------------------------------------------- */
 

@@ -5,12 +5,12 @@
 
 int sgi_add_buffer(sg_net *graph, size_t floats)
 {
-    if (sgi_grow(&graph->allocator, (void **)&graph->buffers, graph->buffer_count,
-                 &graph->buffer_capacity, sizeof *graph->buffers) != SG_OK) {
+    if (sgi_grow_array(&graph->allocator, &graph->buffers, (size_t)graph->buffer_count,
+                       &graph->buffer_capacity, 32, sizeof *graph->buffers) != SG_OK) {
         sgi_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
         return SG_NONE;
     }
-    size_t bytes = (floats * sizeof(float) + SG_ALIGNMENT - 1) / SG_ALIGNMENT * SG_ALIGNMENT;
+    size_t bytes = sgi_align_up(floats * sizeof(float), SG_ALIGNMENT);
     graph->buffers[graph->buffer_count] = (sgi_buffer){.bytes = bytes, .first = 1, .last = 0};
     return graph->buffer_count++;
 }
@@ -32,10 +32,9 @@ sg_status sgi_add_step(sg_net *graph, bool backward, const sgi_step *step)
 {
     sgi_step **list = backward ? &graph->backward : &graph->forward;
     int *count = backward ? &graph->backward_count : &graph->forward_count;
-    int *capacity = backward ? &graph->backward_capacity : &graph->forward_capacity;
-    void *array = *list;
-    sg_status status = sgi_grow(&graph->allocator, &array, *count, capacity, sizeof **list);
-    *list = array;
+    size_t *capacity = backward ? &graph->backward_capacity : &graph->forward_capacity;
+    sg_status status =
+        sgi_grow_array(&graph->allocator, list, (size_t)*count, capacity, 32, sizeof **list);
     if (status != SG_OK)
         return sgi_net_fail(graph, status, "out of memory");
     (*list)[(*count)++] = *step;
@@ -45,8 +44,8 @@ sg_status sgi_add_step(sg_net *graph, bool backward, const sgi_step *step)
 /* A new op for the tensor of `node`, with a buffer for it. NULL when memory is out. */
 static sgi_net_op *add_op(sg_net *graph, sg_net_node node, sg_net_node x)
 {
-    if (sgi_grow(&graph->allocator, (void **)&graph->ops, graph->op_count, &graph->op_capacity,
-                 sizeof *graph->ops) != SG_OK) {
+    if (sgi_grow_array(&graph->allocator, &graph->ops, (size_t)graph->op_count, &graph->op_capacity,
+                       32, sizeof *graph->ops) != SG_OK) {
         sgi_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
         return NULL;
     }

@@ -175,7 +175,7 @@ static void call_close(call *c)
 static size_t take(call *c, size_t bytes)
 {
     size_t offset = c->work;
-    c->work += (bytes + SG_ALIGNMENT - 1) / SG_ALIGNMENT * SG_ALIGNMENT;
+    c->work += sgi_align_up(bytes, SG_ALIGNMENT);
     return offset;
 }
 

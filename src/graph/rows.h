@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/isa.h"
 #include "stablegrad/cpu.h"
 #include "stablegrad/graph.h"
 
@@ -99,9 +100,7 @@ typedef struct sgi_rows {
     void (*outer)(const sgi_row_outer *p, float *block);
 } sgi_rows;
 
-extern const sgi_rows sgi_rows_generic; /* 16 lanes */
-extern const sgi_rows sgi_rows_avx2;    /* 8 lanes */
-extern const sgi_rows sgi_rows_avx512;  /* 16 lanes */
+SGI_ISA_TABLES(sgi_rows, sgi_rows, ); /* of 16 lanes, AVX2 of 8 */
 
 /* The table for a resolved instruction set (not SG_ISA_AUTO). */
 const sgi_rows *sgi_rows_for(sg_isa isa);

@@ -169,24 +169,12 @@ static sg_status more_images(sg_dataset *set, size_t *capacity)
 {
     if (set->count < *capacity)
         return SG_OK;
-    size_t larger = *capacity ? 2 * *capacity : 256;
-    char **paths = sgi_allocate(&set->allocator, larger, sizeof *paths);
-    int *labels = sgi_allocate(&set->allocator, larger, sizeof *labels);
-    if (!paths || !labels) {
-        sgi_release(&set->allocator, paths);
-        sgi_release(&set->allocator, labels);
-        return SG_ERROR_MEMORY;
-    }
-    if (set->count) {
-        memcpy(paths, set->paths, set->count * sizeof *paths);
-        memcpy(labels, set->labels, set->count * sizeof *labels);
-    }
-    sgi_release(&set->allocator, set->paths);
-    sgi_release(&set->allocator, set->labels);
-    set->paths = paths;
-    set->labels = labels;
-    *capacity = larger;
-    return SG_OK;
+    size_t room = *capacity; /* the two arrays have the same */
+    sg_status status =
+        sgi_grow_array(&set->allocator, &set->paths, set->count, &room, 256, sizeof *set->paths);
+    return status != SG_OK ? status
+                           : sgi_grow_array(&set->allocator, &set->labels, set->count, capacity,
+                                            256, sizeof *set->labels);
 }
 
 static sg_status add_images(sg_dataset *set, const char *folder, int label, size_t *capacity)

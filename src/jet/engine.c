@@ -34,7 +34,7 @@ static void *take(sg_jet *jet, size_t count, size_t size)
 
 static int round_up(int value, int multiple)
 {
-    return (value + multiple - 1) / multiple * multiple;
+    return (int)sgi_align_up((size_t)value, (size_t)multiple);
 }
 
 static int tile_points(int channels, sg_type type)
@@ -66,8 +66,8 @@ static sg_status make_layers(sg_jet *jet, bool reverse)
                                    round_up(layer->outputs, kernels->lanes), l + 1 == layers};
         jet->whole[l].begin = layer->weight;
         size_t packed = kernels->packed_size(shape), gradient = kernels->gradient_size(shape);
-        jet->packed_begin[l + 1] = jet->packed_begin[l] + (packed + line - 1) / line * line;
-        jet->gradient_begin[l + 1] = jet->gradient_begin[l] + (gradient + line - 1) / line * line;
+        jet->packed_begin[l + 1] = jet->packed_begin[l] + sgi_align_up(packed, line);
+        jet->gradient_begin[l + 1] = jet->gradient_begin[l] + sgi_align_up(gradient, line);
     }
     jet->packed = take(jet, jet->packed_begin[layers], size);
     if (!jet->packed)
@@ -169,7 +169,7 @@ typedef struct carver {
 static void *carve(carver *from, size_t count, size_t size)
 {
     void *part = from->base ? from->base + from->used : NULL;
-    from->used += (count * size + SG_ALIGNMENT - 1) / SG_ALIGNMENT * SG_ALIGNMENT;
+    from->used += sgi_align_up(count * size, SG_ALIGNMENT);
     return part;
 }
 

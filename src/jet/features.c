@@ -100,7 +100,7 @@ typedef struct tables {
 
 static size_t whole_lines(size_t bytes)
 {
-    return (bytes + SG_ALIGNMENT - 1) / SG_ALIGNMENT * SG_ALIGNMENT;
+    return sgi_align_up(bytes, SG_ALIGNMENT);
 }
 
 /* Bytes of all arrays; sets them when `base` is not NULL. */

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/params.h"
 #include "jet/engine.h"
 #include "scale/combine.h"
@@ -196,7 +197,7 @@ static void cut_tiles(sg_jet *jet)
         sgi_jet_state *state = &jet->states[s];
         size_t items = end_item(jet, state) - begin_item(jet), capacity = (size_t)state->items;
         state->first_tile = jet->call.tiles;
-        state->tiles = (items + capacity - 1) / capacity;
+        state->tiles = sgi_parts(items, capacity);
         jet->call.tiles += state->tiles;
     }
     size_t units = accumulates(jet->call.mode) ? jet->call.tiles / LEAST_TILES : jet->call.tiles;
@@ -273,7 +274,7 @@ static void unpack_layer(void *context, size_t layer, int worker)
 void sgi_jet_collect(sg_jet *jet, void *gradient)
 {
     size_t all = jet->gradient_begin[jet->network->layer_count];
-    sg_pool_run(jet->pool, (all + COMBINE_ELEMENTS - 1) / COMBINE_ELEMENTS, combine_part, jet);
+    sg_pool_run(jet->pool, sgi_parts(all, COMBINE_ELEMENTS), combine_part, jet);
     pack_job job = {jet, gradient, NULL};
     sg_pool_run(jet->pool, (size_t)jet->network->layer_count, unpack_layer, &job);
 }

@@ -2,15 +2,12 @@
 #ifndef SG_KERNEL_TABLES_H
 #define SG_KERNEL_TABLES_H
 
+#include "base/isa.h"
 #include "kernel/kernels.h"
 
 extern const sgi_kernels sgi_kernels_plain_f32;
 extern const sgi_kernels sgi_kernels_plain_f64;
-extern const sgi_kernels sgi_kernels_generic_f32;
-extern const sgi_kernels sgi_kernels_generic_f64;
-extern const sgi_kernels sgi_kernels_avx2_f32;
-extern const sgi_kernels sgi_kernels_avx2_f64;
-extern const sgi_kernels sgi_kernels_avx512_f32;
-extern const sgi_kernels sgi_kernels_avx512_f64;
+SGI_ISA_TABLES(sgi_kernels, sgi_kernels, _f32);
+SGI_ISA_TABLES(sgi_kernels, sgi_kernels, _f64);
 
 #endif

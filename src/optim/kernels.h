@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/isa.h"
 #include "stablegrad/cpu.h"
 
 /* One step of Adam or AdamW, the numbers that depend on the step worked out. */
@@ -33,9 +34,7 @@ typedef struct sgi_optim_kernels {
     void (*sgd[2])(void *p, const void *g, void *b, size_t count, const sgi_sgd_step *s);
 } sgi_optim_kernels;
 
-extern const sgi_optim_kernels sgi_optim_kernels_generic;
-extern const sgi_optim_kernels sgi_optim_kernels_avx2;
-extern const sgi_optim_kernels sgi_optim_kernels_avx512;
+SGI_ISA_TABLES(sgi_optim_kernels, sgi_optim_kernels, );
 
 /* The table for a resolved instruction set (not SG_ISA_AUTO). */
 const sgi_optim_kernels *sgi_optim_kernels_for(sg_isa isa);

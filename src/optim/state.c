@@ -17,7 +17,7 @@ static sgi_buffer_list list_buffers(const sg_optim_config *config)
 
 static size_t round_up(size_t bytes)
 {
-    return (bytes + SG_ALIGNMENT - 1) / SG_ALIGNMENT * SG_ALIGNMENT;
+    return sgi_align_up(bytes, SG_ALIGNMENT);
 }
 
 static size_t buffer_bytes(const sg_span *span)

@@ -190,7 +190,7 @@ sg_status sgi_cole_hopf(double nu, const double *x, const double *t, size_t coun
         return SG_ERROR_MEMORY;
     q.buffers = memory + tables;
     fill_tables(&q, memory);
-    sg_pool_run(pool, (count + UNIT_POINTS - 1) / UNIT_POINTS, work, &q);
+    sg_pool_run(pool, sgi_parts(count, UNIT_POINTS), work, &q);
     sgi_release(&allocator, memory);
     return SG_OK;
 }

@@ -38,13 +38,12 @@ static sg_status evaluate(const sgi_problem *problem, const double *const *coord
                       .coordinates = coordinates,
                       .fields = fields,
                       .count = count,
-                      .bytes = (sgi_program_scratch(program) + SG_ALIGNMENT - 1) / SG_ALIGNMENT *
-                               SG_ALIGNMENT,
+                      .bytes = sgi_align_up(sgi_program_scratch(program), SG_ALIGNMENT),
                       .isa = sg_isa_resolve(SG_ISA_AUTO)};
     job.scratch = sgi_allocate(&problem->allocator, (size_t)sg_pool_threads(pool), job.bytes);
     if (!job.scratch)
         return SG_ERROR_MEMORY;
-    sg_pool_run(pool, (count + UNIT_POINTS - 1) / UNIT_POINTS, work, &job);
+    sg_pool_run(pool, sgi_parts(count, UNIT_POINTS), work, &job);
     sgi_release(&problem->allocator, job.scratch);
     return SG_OK;
 }

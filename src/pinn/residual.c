@@ -43,7 +43,7 @@ typedef struct workspace {
 
 static size_t round_up(size_t bytes)
 {
-    return (bytes + SG_ALIGNMENT - 1) / SG_ALIGNMENT * SG_ALIGNMENT;
+    return sgi_align_up(bytes, SG_ALIGNMENT);
 }
 
 static size_t larger(size_t a, size_t b)

@@ -29,27 +29,14 @@ void sgi_columns_release(sgi_columns *columns)
     columns->count = columns->rows = 0;
 }
 
-/* A larger copy of `old` with `used` of its bytes; NULL, and `old` kept, when memory runs out. */
-static void *larger(const sg_allocator *allocator, void *old, size_t used, size_t count,
-                    size_t size)
-{
-    void *memory = sgi_allocate(allocator, count, size);
-    if (!memory)
-        return NULL;
-    if (used)
-        memcpy(memory, old, used);
-    sgi_release(allocator, old);
-    return memory;
-}
-
 static sg_status grow_rows(sgi_columns *columns)
 {
     if (columns->rows < columns->row_capacity)
         return SG_OK;
     size_t capacity = columns->row_capacity ? 2 * columns->row_capacity : 256;
     for (size_t c = 0; c < columns->count; c++) {
-        double *values = larger(&columns->allocator, columns->items[c].values,
-                                columns->rows * sizeof *values, capacity, sizeof *values);
+        double *values = sgi_enlarge(&columns->allocator, columns->items[c].values, columns->rows,
+                                     capacity, sizeof *values);
         if (!values)
             return SG_ERROR_MEMORY;
         columns->items[c].values = values;
@@ -78,15 +65,9 @@ static sg_status new_column(sgi_columns *columns, const char *name)
         columns->slots = sgi_allocate(&columns->allocator, SLOTS, sizeof *columns->slots);
     if (!columns->slots)
         return SG_ERROR_MEMORY;
-    if (columns->count == columns->capacity) {
-        size_t capacity = columns->capacity ? 2 * columns->capacity : 32;
-        sgi_column *items = larger(&columns->allocator, columns->items,
-                                   columns->count * sizeof *items, capacity, sizeof *items);
-        if (!items)
-            return SG_ERROR_MEMORY;
-        columns->items = items;
-        columns->capacity = capacity;
-    }
+    if (sgi_grow_array(&columns->allocator, &columns->items, columns->count, &columns->capacity, 32,
+                       sizeof *columns->items) != SG_OK)
+        return SG_ERROR_MEMORY;
     sgi_column column = {sgi_copy_text(&columns->allocator, name),
                          sgi_allocate(&columns->allocator, columns->row_capacity, sizeof(double))};
     if (!column.name || !column.values) {

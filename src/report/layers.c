@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 /* The length of NAME when the column is GROUP/NAME/WHAT, else 0. */
 static size_t layer_name(const char *column, const char *group, const char *what)
 {
@@ -138,7 +140,7 @@ static double largest_of(const sgi_layers *layers, size_t row)
 /* How many neighbours a point over the depth stands for. */
 static size_t group_size(const sgi_layers *layers)
 {
-    return layers->count ? (layers->count + SG_LAYERS_DEPTHS - 1) / SG_LAYERS_DEPTHS : 1;
+    return layers->count ? sgi_parts(layers->count, SG_LAYERS_DEPTHS) : 1;
 }
 
 static int by_size(const void *a, const void *b)
@@ -161,7 +163,7 @@ static double median(double *values, size_t count)
 static sgi_line profile(sgi_page *page, const sgi_layers *layers, size_t row)
 {
     enum { LABEL = 32 };
-    size_t group = group_size(layers), points = (layers->count + group - 1) / group;
+    size_t group = group_size(layers), points = sgi_parts(layers->count, group);
     double *x = sgi_page_memory(page, 2 * points + group, sizeof *x);
     char *label = sgi_page_memory(page, LABEL, 1);
     if (!x || !label)

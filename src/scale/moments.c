@@ -8,14 +8,7 @@
 
 const sgi_scale_kernels *sgi_scale_kernels_for(sg_isa isa)
 {
-#if SG_HAVE_X86_KERNELS
-    if (isa == SG_ISA_AVX512)
-        return &sgi_scale_kernels_avx512;
-    if (isa == SG_ISA_AVX2)
-        return &sgi_scale_kernels_avx2;
-#endif
-    (void)isa;
-    return &sgi_scale_kernels_generic;
+    return SGI_ISA_TABLE(isa, sgi_scale_kernels, );
 }
 
 void sg_moments_add(sg_moments *moments, const void *values, sg_type type, size_t count,

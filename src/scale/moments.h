@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "base/isa.h"
 #include "stablegrad/scale.h"
 
 typedef struct sgi_scale_kernels {
@@ -18,9 +19,7 @@ typedef struct sgi_scale_kernels {
     void (*sign[2])(void *to, const void *from, size_t count);
 } sgi_scale_kernels;
 
-extern const sgi_scale_kernels sgi_scale_kernels_generic;
-extern const sgi_scale_kernels sgi_scale_kernels_avx2;
-extern const sgi_scale_kernels sgi_scale_kernels_avx512;
+SGI_ISA_TABLES(sgi_scale_kernels, sgi_scale_kernels, );
 
 /* The table for a resolved instruction set (not SG_ISA_AUTO). */
 const sgi_scale_kernels *sgi_scale_kernels_for(sg_isa isa);

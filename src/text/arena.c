@@ -23,7 +23,7 @@ void *sgi_arena_allocate(sgi_arena *arena, size_t count, size_t size)
 {
     if (size != 0 && count > (SIZE_MAX / 2) / size)
         return NULL;
-    size_t bytes = (count * size + GRAIN - 1) / GRAIN * GRAIN;
+    size_t bytes = sgi_align_up(count * size, GRAIN);
     if (bytes == 0)
         bytes = GRAIN;
     sgi_arena_chunk *chunk = arena->chunks;

@@ -31,15 +31,13 @@ static int reserve(sgi_text *text, size_t more)
     size_t capacity = text->capacity ? text->capacity : 4096;
     while (capacity - text->size <= more && capacity <= SIZE_MAX / 4)
         capacity *= 2;
-    char *data = sgi_allocate(&text->allocator, capacity, 1);
-    if (!data || capacity - text->size <= more) {
-        sgi_release(&text->allocator, data);
+    char *data = capacity - text->size <= more
+                     ? NULL
+                     : sgi_enlarge(&text->allocator, text->data, text->size, capacity, 1);
+    if (!data) {
         text->status = SG_ERROR_MEMORY;
         return 0;
     }
-    if (text->size)
-        memcpy(data, text->data, text->size);
-    sgi_release(&text->allocator, text->data);
     text->data = data;
     text->capacity = capacity;
     return 1;
