@@ -89,13 +89,13 @@ static bool read_variants(comparison *c, const char *list)
     return c->variant_count > 0;
 }
 
-/* "adamw", or with several seeds "adamw-1". */
+/* "adamw", or with several seeds "adamw-0", by the seed. */
 static void run_name(const comparison *c, size_t v, int64_t k, char *name, size_t size)
 {
     if (c->arguments->seeds == 1)
         snprintf(name, size, "%s", c->variants[v]->name);
     else
-        snprintf(name, size, "%s-%" PRId64, c->variants[v]->name, k + 1);
+        snprintf(name, size, "%s-%" PRId64, c->variants[v]->name, c->first_seed + k);
 }
 
 static int train_variant(comparison *c, size_t v, int64_t k)

@@ -1,6 +1,4 @@
 /* stablegrad export RUN FILE: the solution for other programs. */
-#include <unistd.h>
-
 #include "commands.h"
 #include "solution_files.h"
 
@@ -13,12 +11,8 @@ const char export_details[] =
 int run_export(const cli_arguments *arguments)
 {
     const char *path = arguments->operands[1];
-    if (!known_ending(path))
+    if (!may_write(path, arguments->force))
         return EXIT_BAD_INPUT;
-    if (!arguments->force && access(path, F_OK) == 0) {
-        complain("%s exists already; --force overwrites it", path);
-        return EXIT_BAD_INPUT;
-    }
     solution s;
     int code = open_solution(&s, arguments, true);
     if (code == EXIT_DONE)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pinn/check.h"
+#include "pinn/remarks.h"
 #include "progress.h"
 #include "train/pinn_subject.h"
 
@@ -56,45 +57,167 @@ static void print_cost(const sg_pinn *pinn, const sg_pinn_trainer *trainer, sg_p
            1e-9 * flops / seconds, total, steps);
 }
 
+/* ---- The reference ------------------------------------------------------------------------ */
+
+/* The rows of one term as one: the worst of its components, with the fields of all. */
+static sgi_check_row merge_term(const sgi_check *check, size_t first, size_t *next)
+{
+    sgi_check_row all = check->rows[first];
+    size_t i = first + 1;
+    for (; i < check->count && strcmp(check->rows[i].set, all.set) == 0 &&
+           strcmp(check->rows[i].term, all.term) == 0;
+         i++) {
+        const sgi_check_row *row = &check->rows[i];
+        uint64_t fields = all.fields | row->fields;
+        bool passed = all.passed && row->passed;
+        if (!(row->largest <= all.largest))
+            all = *row;
+        all.fields = fields;
+        all.passed = passed;
+    }
+    *next = i;
+    return all;
+}
+
+/* "u, v" */
+static const char *list_fields(const sgi_problem *problem, uint64_t fields, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int f = 0; f < problem->names.field_count && used < size; f++)
+        if (fields >> f & 1)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                                     problem->names.fields[f]);
+    return text;
+}
+
 static void print_check(const sgi_problem *problem, const sgi_check *check)
 {
+    char text[200];
     printf("\nreference      residual relative to the size of its terms, at %d points\n",
            SG_CHECK_POINTS);
-    for (size_t i = 0; i < check->count; i++) {
-        const sgi_check_row *row = &check->rows[i];
-        printf("  %-12s %-12s %.1e  %s", row->set, row->term, row->largest,
-               row->passed ? "fits" : "DOES NOT FIT, worst at");
-        for (int c = 0; !row->passed && c < problem->names.coordinate_count; c++)
-            printf(" %s = %.4g", problem->names.coordinates[c], row->worst[c]);
-        printf("\n");
+    for (size_t i = 0; i < check->count;) {
+        sgi_check_row row = merge_term(check, i, &i);
+        printf("  %-12s %-12s %.1e  %s", row.term,
+               list_fields(problem, row.fields, text, sizeof text), row.largest,
+               row.passed ? "fits" : "DOES NOT FIT, worst at ");
+        printf("%s\n", row.passed ? "" : sgi_problem_point(problem, row.worst, text, sizeof text));
     }
 }
 
-static int check_reference(sgi_problem *problem, bool quiet)
+static json_t *check_terms(const sgi_problem *problem, const sgi_check *check)
+{
+    json_t *terms = json_array();
+    for (size_t i = 0; i < check->count;) {
+        sgi_check_row row = merge_term(check, i, &i);
+        json_t *term = json_object(), *fields = json_array(), *worst = json_object();
+        for (int f = 0; f < problem->names.field_count; f++)
+            if (row.fields >> f & 1)
+                json_array_append_new(fields, json_string(problem->names.fields[f]));
+        for (int c = 0; c < problem->names.coordinate_count; c++)
+            json_object_set_new(worst, problem->names.coordinates[c],
+                                sgi_json_number(row.worst[c]));
+        json_object_set_new(term, "set", json_string(row.set));
+        json_object_set_new(term, "term", json_string(row.term));
+        json_object_set_new(term, "fields", fields);
+        json_object_set_new(term, "largest", sgi_json_number(row.largest));
+        json_object_set_new(term, "fits", json_boolean(row.passed));
+        json_object_set_new(term, "worst", worst);
+        json_array_append_new(terms, term);
+    }
+    return terms;
+}
+
+/* Prints what was found, or adds it to `object`. */
+static int check_reference(sgi_problem *problem, json_t *object)
 {
     sgi_check check;
     sg_status status = sgi_problem_check(problem, &check);
-    if (status == SG_ERROR_UNSUPPORTED) {
-        if (!quiet)
-            printf("\nreference      %s\n", problem->solution.kind == SG_SOLUTION_NONE
-                                                ? "none given"
-                                                : "its derivatives cannot be checked");
-        return EXIT_DONE;
-    }
-    if (status != SG_OK) {
+    bool none = problem->solution.kind == SG_SOLUTION_NONE;
+    if (status != SG_OK && status != SG_ERROR_UNSUPPORTED) {
         complain("the reference could not be checked: %s", sg_status_text(status));
         return exit_code_of(status);
     }
-    if (!quiet)
+    const char *verdict = status != SG_OK ? (none ? "none" : "not checked")
+                          : check.passed  ? "fits"
+                                          : "does not fit";
+    if (object) {
+        json_t *reference = json_object();
+        json_object_set_new(reference, "verdict", json_string(verdict));
+        if (status == SG_OK) {
+            json_object_set_new(reference, "tolerance", json_real(check.tolerance));
+            json_object_set_new(reference, "terms", check_terms(problem, &check));
+        }
+        json_object_set_new(object, "reference", reference);
+    } else if (status != SG_OK) {
+        printf("\nreference      %s\n", none ? "none given" : "its derivatives cannot be checked");
+    } else {
         print_check(problem, &check);
-    int code = check.passed ? EXIT_DONE : EXIT_BAD_INPUT;
-    if (!check.passed)
+    }
+    int code = status != SG_OK || check.passed ? EXIT_DONE : EXIT_BAD_INPUT;
+    if (code != EXIT_DONE)
         complain("the reference does not satisfy the problem");
-    sgi_check_release(problem, &check);
+    if (status == SG_OK)
+        sgi_check_release(problem, &check);
     return code;
 }
 
-static void print_json_plan(const sg_pinn *pinn, const sg_pinn_trainer *trainer)
+/* ---- Oddities ----------------------------------------------------------------------------- */
+
+/* Warnings go to stderr, or into `warnings`. */
+static void warn(json_t *warnings, const char *sentence)
+{
+    if (warnings)
+        json_array_append_new(warnings, json_string(sentence));
+    else
+        fprintf(stderr, "warning: %s\n", sentence);
+}
+
+/* What the first step would meet: a residual that is not finite for the weights it starts from. */
+static sg_status check_first_step(const sg_pinn *pinn, sg_pinn_batch *batch, json_t *warnings)
+{
+    char place[200], text[SG_REMARK_SIZE + 200];
+    sgi_bad_point bad;
+    sg_pinn_draw(batch, 0);
+    sg_status status = sgi_batch_bad_point(pinn, batch, NULL, &bad);
+    if (status != SG_OK || !bad.found)
+        return status;
+    const sgi_point_set *set = &pinn->problem->sets[bad.set];
+    snprintf(text, sizeof text,
+             "with the weights that training starts from, %s '%s' is not finite at %s",
+             bad.set == 0 ? "equation" : "condition",
+             set->terms[set->component_terms[bad.component]].name,
+             sgi_problem_point(pinn->problem, bad.coordinates, place, sizeof place));
+    warn(warnings, text);
+    return SG_OK;
+}
+
+static int check_oddities(const sg_pinn *pinn, sg_pinn_batch *batch, json_t *object)
+{
+    sg_diagnostic diagnostic;
+    sgi_remarks remarks;
+    json_t *warnings = object ? json_array() : NULL;
+    sg_status status = sgi_problem_remarks(pinn->problem, &remarks);
+    for (int i = 0; status == SG_OK && i < remarks.count; i++)
+        warn(warnings, remarks.texts[i]);
+    if (status == SG_OK)
+        status = sgi_problem_finite(pinn->problem, &diagnostic);
+    if (status == SG_OK)
+        status = check_first_step(pinn, batch, warnings);
+    if (object) {
+        json_object_set_new(object, "warnings", warnings);
+        json_object_set_new(object, "finite", json_boolean(status != SG_ERROR_FORMAT));
+    }
+    if (status == SG_ERROR_FORMAT)
+        tell(&diagnostic);
+    else if (status != SG_OK)
+        complain("the problem could not be checked: %s", sg_status_text(status));
+    return exit_code_of(status);
+}
+
+/* ---- As a whole --------------------------------------------------------------------------- */
+
+static json_t *json_plan(const sg_pinn *pinn, const sg_pinn_trainer *trainer)
 {
     const sg_pinn_information *information = sg_pinn_describe(pinn);
     sg_pinn_batch *batch = sg_pinn_trainer_batch(trainer);
@@ -115,9 +238,23 @@ static void print_json_plan(const sg_pinn *pinn, const sg_pinn_trainer *trainer)
                         json_integer((json_int_t)sgi_pinn_trainer_memory(trainer)));
     json_object_set_new(object, "seconds_per_step", json_real(time_step(batch)));
     json_object_set_new(object, "sets", sets);
+    return object;
+}
+
+static int worse(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static int print_json(sgi_problem *problem, const sg_pinn *pinn, const sg_pinn_trainer *trainer)
+{
+    json_t *object = json_plan(pinn, trainer);
+    int code = check_oddities(pinn, sg_pinn_trainer_batch(trainer), object);
+    code = worse(code, check_reference(problem, object));
     json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
     fputc('\n', stdout);
     json_decref(object);
+    return code;
 }
 
 int check_problem(sgi_problem *problem, const cli_arguments *arguments)
@@ -133,14 +270,15 @@ int check_problem(sgi_problem *problem, const cli_arguments *arguments)
         complain("the problem cannot be set up: %s", sg_status_text(status));
         code = exit_code_of(status);
     } else if (arguments->json) {
-        print_json_plan(pinn, trainer);
-        code = check_reference(problem, true);
+        code = print_json(problem, pinn, trainer);
     } else {
         if (!arguments->quiet)
             print_problem(pinn, sg_pinn_trainer_batch(trainer));
         print_sets(sg_pinn_trainer_batch(trainer), sg_pinn_describe(pinn));
         print_cost(pinn, trainer, pool);
-        code = check_reference(problem, false);
+        code = check_reference(problem, NULL);
+        fflush(stdout);
+        code = worse(code, check_oddities(pinn, sg_pinn_trainer_batch(trainer), NULL));
     }
     sg_pinn_trainer_destroy(trainer);
     sg_pinn_close(pinn);

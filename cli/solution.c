@@ -7,11 +7,10 @@
 #include <sys/stat.h>
 
 #include "base/diagnostic.h"
-#include "files/csv.h"
-#include "files/npz.h"
+#include "points.h"
 #include "work.h"
 
-enum { FILE_LIMIT = 1 << 30, DEFAULT_GRID_POINTS = 1 << 20 };
+enum { DEFAULT_GRID_POINTS = 1 << 20 };
 
 /* ---- Weights and problem ------------------------------------------------------------------ */
 
@@ -166,59 +165,6 @@ static int choose_grid(solution *s)
     return EXIT_DONE;
 }
 
-static int wrong_shape(const solution *s, size_t columns)
-{
-    complain("%s has %zu columns, and the problem has %d coordinates", s->arguments->points,
-             columns, s->problem->names.coordinate_count);
-    return EXIT_BAD_INPUT;
-}
-
-static int read_points_csv(solution *s)
-{
-    sg_diagnostic diagnostic = {0};
-    sgi_csv csv;
-    sg_status status = sgi_csv_read(s->arguments->points, FILE_LIMIT, NULL, &csv, &diagnostic);
-    int code = exit_code_of(status);
-    if (status != SG_OK) {
-        tell(&diagnostic);
-    } else if (csv.columns != (size_t)s->problem->names.coordinate_count) {
-        code = wrong_shape(s, csv.columns);
-    } else {
-        size_t bytes = csv.rows * csv.columns * sizeof(double);
-        s->points = malloc(bytes ? bytes : 1);
-        if (s->points)
-            memcpy(s->points, csv.values, bytes);
-        s->places = (sgi_places){NULL, s->points, csv.rows};
-        code = s->points ? EXIT_DONE : EXIT_RUN_FAILED;
-    }
-    sgi_csv_release(&csv);
-    return code;
-}
-
-static int read_points_npz(solution *s)
-{
-    sg_diagnostic diagnostic = {0};
-    sgi_arrays arrays;
-    sg_status status = sgi_npz_read(s->arguments->points, FILE_LIMIT, NULL, &arrays, &diagnostic);
-    int code = exit_code_of(status);
-    if (status != SG_OK) {
-        tell(&diagnostic);
-    } else if (arrays.count == 0 || arrays.items[0].rank != 2 ||
-               arrays.items[0].shape[1] != (size_t)s->problem->names.coordinate_count) {
-        code = wrong_shape(s, arrays.count && arrays.items[0].rank == 2 ? arrays.items[0].shape[1]
-                                                                        : 1);
-    } else {
-        const sgi_array *array = &arrays.items[0];
-        s->points = malloc(array->count ? array->count * sizeof(double) : 1);
-        if (s->points)
-            memcpy(s->points, array->values, array->count * sizeof(double));
-        s->places = (sgi_places){NULL, s->points, array->shape[0]};
-        code = s->points ? EXIT_DONE : EXIT_RUN_FAILED;
-    }
-    sgi_arrays_release(&arrays);
-    return code;
-}
-
 static int choose_places(solution *s, bool on_grid)
 {
     const char *path = s->arguments->points;
@@ -228,9 +174,10 @@ static int choose_places(solution *s, bool on_grid)
         complain("give --grid or --points, not both");
         return EXIT_BAD_INPUT;
     }
-    const char *dot = strrchr(path, '.');
-    bool numpy = dot && (strcmp(dot, ".npz") == 0 || strcmp(dot, ".npy") == 0);
-    return numpy ? read_points_npz(s) : read_points_csv(s);
+    s->places = (sgi_places){.grid = NULL};
+    int code = read_points(path, s->problem, &s->points, &s->places.count);
+    s->places.points = s->points;
+    return code;
 }
 
 /* ---- Evaluating --------------------------------------------------------------------------- */

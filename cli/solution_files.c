@@ -2,6 +2,7 @@
 #include "solution_files.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/diagnostic.h"
 #include "files/csv.h"
@@ -14,11 +15,21 @@ static bool ends_in(const char *path, const char *ending)
     return length > end && strcmp(path + length - end, ending) == 0;
 }
 
-bool known_ending(const char *path)
+static bool known_ending(const char *path)
 {
     if (ends_in(path, ".npz") || ends_in(path, ".csv") || ends_in(path, ".vti"))
         return true;
     complain("%s ends in none of .npz, .csv, .vti", path);
+    return false;
+}
+
+bool may_write(const char *path, bool force)
+{
+    if (!known_ending(path))
+        return false;
+    if (force || access(path, F_OK) != 0)
+        return true;
+    complain("%s exists already; --force overwrites it", path);
     return false;
 }
 
@@ -92,8 +103,6 @@ int write_solution(const solution *s, const char *path)
 {
     sg_diagnostic diagnostic = {0};
     sg_status status;
-    if (!known_ending(path))
-        return EXIT_BAD_INPUT;
     if (ends_in(path, ".npz"))
         status = write_npz(s, path, &diagnostic);
     else if (ends_in(path, ".vti"))

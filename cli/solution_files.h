@@ -4,10 +4,11 @@
 
 #include "solution.h"
 
+/* Whether the ending is one of those, and there is no such file or --force was given. Says so if
+ * not. */
+bool may_write(const char *path, bool force);
+
 /* Says what is wrong and returns an exit code. */
 int write_solution(const solution *s, const char *path);
-
-/* Whether the ending is one of those. Says so if not. */
-bool known_ending(const char *path);
 
 #endif

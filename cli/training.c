@@ -167,6 +167,8 @@ int train_and_tell(const training *t, sgi_train_result *result)
         w->kind->heading(w->file, subject);
         fflush(stdout);
     }
+    for (size_t i = 0; t->heading && i < subject->note_count; i++)
+        fprintf(stderr, "warning: %s\n", subject->notes[i]);
     progress_begin(&teller.line, stdout, t->arguments->quiet || t->arguments->json, t->shown,
                    start_of(t), (int64_t)subject->steps);
     sgi_train_config config = {.subject = subject,

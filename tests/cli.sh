@@ -88,6 +88,8 @@ expect 0 check heat.yaml
 says out 'fits'
 expect 0 check heat.yaml --json
 says out '"seconds_per_step"'
+says out '"warnings":[]'
+says out '"reference":{"verdict":"fits"'
 small="--set network.hidden=2x8 --set points=128 --set conditions.initial.points=32 --set conditions.ends.points=32
        --set evaluation.grid=21x11"
 # shellcheck disable=SC2086
@@ -120,9 +122,49 @@ printf 'x,t\n0.5,0\n0.25,1\n' >points.csv
 expect 0 eval runs/heat-0001/weights.safetensors --problem runs/heat-0001/problem.yaml --points points.csv \
     --precision double
 [ "$(wc -l <out)" = 3 ] || fail "eval at points"
+[ ! -s err ] || fail "eval by names had something to say: $(cat err)"
+cp out by-name
+printf 't, x\n0,0.5\n1,0.25\n' >points.csv
+expect 0 eval runs/heat-0001 --points points.csv --precision double
+cmp -s out by-name || fail "columns were not matched by name"
+printf '0.5,0\n0.25,1\n' >points.csv
+expect 0 eval runs/heat-0001 --points points.csv --precision double
+cmp -s out by-name || fail "columns without names are not in the problem's order"
+says err 'points.csv has no names: its columns are taken as x, t'
+printf 'x,y\n0.5,0\n' >points.csv
+expect 2 eval runs/heat-0001 --points points.csv
+says err "'y' is not a coordinate of the problem (x, t)"
+printf 'x\n0.5\n' >points.csv
+expect 2 eval runs/heat-0001 --points points.csv
+says err "the coordinate 't' is missing"
+printf 'x,t,x\n0.5,0,1\n' >points.csv
+expect 2 eval runs/heat-0001 --points points.csv
+says err "two columns 'x'"
 printf '1,2,3\n' >points.csv
 expect 2 eval runs/heat-0001 --points points.csv
 says err '3 columns'
+printf 'x,t\n0.5,0\n1.5,0\n0.5,-1\n1,1\n' >points.csv
+expect 0 eval runs/heat-0001 --points points.csv --out outside.npz
+says err 'warning: 2 of 4 points of points.csv lie outside the domain (x in [0, 1], t in [0, 1])'
+expect 2 eval runs/heat-0001 --points points.csv --out outside.npz
+says err 'outside.npz exists already; --force overwrites it'
+expect 0 eval runs/heat-0001 --points points.csv --out outside.npz --force
+expect 2 eval runs/heat-0001 --points outside.npz
+says err "'u' is not a coordinate of the problem (x, t)"
+if python3 -c 'import numpy' 2>/dev/null; then
+    python3 -c 'import numpy as np
+np.savez("named.npz", t=np.array([0, 1.0]), x=np.array([0.5, 0.25]))
+np.savez("table.npz", np.array([[0.5, 0], [0.25, 1]]))
+np.savez("short.npz", t=np.array([0.0]), x=np.array([0.5, 0.25]))'
+    expect 0 eval runs/heat-0001 --points named.npz --precision double
+    cmp -s out by-name || fail "arrays were not matched by name"
+    [ ! -s err ] || fail "eval of named arrays had something to say: $(cat err)"
+    expect 0 eval runs/heat-0001 --points table.npz --precision double
+    cmp -s out by-name || fail "a table of points was misread"
+    says err 'table.npz has no names'
+    expect 2 eval runs/heat-0001 --points short.npz
+    says err "'t' has 1 values and 'x' has 2"
+fi
 for file in a.npz a.csv a.vti; do
     expect 0 export runs/heat-0001 $file --grid 9x5 --residuals
     [ -s $file ] || fail "export $file"
@@ -137,14 +179,60 @@ expect 0 list
 says out 'burgers3d'
 says out 'runs/heat-0001'
 
+# What can be read and yet goes wrong: said by check, and before training.
+cat >odd.yaml <<'END'
+coordinates: {x: [0, 1], t: [0, 1]}
+fields: [u, v]
+equations:
+  wave: u_tt = u_xx
+  link: v = u_t
+conditions:
+  start: {at: t = 0, u: sin(pi*x), v: 0.3}
+  ends: {at: x = 0 | x = 1, u: 0}
+reference: {u: sin(pi*x)*cos(pi*t), v: -pi*sin(pi*x)*sin(pi*t)}
+network: {hidden: 2 x 8}
+points: 64
+training: {steps: 40}
+evaluation: {grid: 5}
+END
+expect 2 check odd.yaml
+says err "warning: 'u' is of second order in t, and at t = 0 only u is given: add u_t there"
+says err 'the reference does not satisfy the problem'
+says out '  start        u, v         '
+[ "$(grep -c '^  start' out)" = 1 ] || fail "a condition is listed more than once"
+expect 2 check odd.yaml --json
+says out '"verdict":"does not fit"'
+says out '"fields":["u","v"]'
+says out 'second order in t'
+expect 0 train odd.yaml --quiet --threads 1 --out odd
+says err "warning: the reference is off by"
+says err "in condition 'start'"
+says err 'second order in t'
+says odd/run.json '"reference_misfit"'
+says odd/report.html 'The reference does not solve the problem'
+[ "$(grep -c '"evaluation"\|"validation"' odd/metrics.jsonl)" -ge 20 ] || fail "the default evaluates too rarely"
+expect 2 train odd.yaml --set 'equations.link=v = u_t + log(x - 2)' --out nothing
+says err "equation 'link' is not finite at x = "
+says err ': log(-1.'
+[ ! -e nothing ] || fail "a problem that is not finite left a folder"
+expect 2 check odd.yaml --set 'equations.link=v = u_t + log(x - 2)'
+says err "equation 'link' is not finite at x = "
+expect 2 check odd.yaml --set 'equations.link=v = u_t + log(u - 5)'
+says err "warning: with the weights that training starts from, equation 'link' is not finite at x = "
+expect 1 train odd.yaml --set 'equations.link=v = u_t + log(u - 5)' --quiet --threads 1 --out log
+says err "step 1: equation 'link' is not finite at x = "
+[ "$(grep -c 'step skipped' err)" = 1 ] || fail "the same trouble was told more than once"
+
 # A comparison, with seeds.
 # shellcheck disable=SC2086
 expect 0 compare heat.yaml $small --set training.steps=30 --seeds 2 --out both
 says out 'stablegrad'
 says out 'validation loss'
-for file in report.html compare.json adamw-2/metrics.jsonl; do
+for file in report.html compare.json adamw-0/metrics.jsonl adamw-1/metrics.jsonl; do
     [ -s both/$file ] || fail "both/$file is missing"
 done
+[ ! -e both/adamw-2 ] || fail "folders are not named by their seeds"
+grep -q '"seed": 1' both/adamw-1/run.json || fail "adamw-1 is not of seed 1"
 expect 2 train heat.yaml --out both
 says err 'not empty'
 # shellcheck disable=SC2086
@@ -227,6 +315,8 @@ says out 'guessing: 10.00 %'
 says runs/quarters-0001/report.html 'What happened inside'
 expect 0 eval runs/quarters-0001/stablegrad --best
 says out 'top-1'
+expect 2 eval runs/quarters-0001/stablegrad --grid 5x5
+says err '--grid does not apply'
 expect 2 export runs/quarters-0001/stablegrad a.npz --force
 says err 'task on images'
 expect 0 train runs/quarters-0001/plain --resume

@@ -331,7 +331,8 @@ static void a_loss_that_overflows_ends_with_a_message(void **state)
     assert_int_equal(result.end, SG_TRAIN_FAILED);
     assert_non_null(strstr(said(&diagnostic), "20 steps skipped in a row"));
     assert_non_null(strstr(said(&diagnostic), "Last good checkpoint: step "));
-    assert_true(w.notes >= SG_MOST_SKIPPED); /* more, where a step in between was not skipped */
+    /* The same trouble is told once; again only where a step in between was not skipped. */
+    assert_true(w.notes >= 1 && w.notes < SG_MOST_SKIPPED);
     assert_non_null(strstr(w.last_note, "the gradient of "));
     assert_non_null(strstr(w.last_note, "loss term '"));
     assert_ok(sgi_run_path(path, folder, "last.safetensors"));

@@ -119,6 +119,17 @@ static bool make_room(sgi_expressions *exprs)
     return 2 * exprs->count < exprs->table_size || grow_table(exprs);
 }
 
+void sgi_expressions_rewind(sgi_expressions *exprs, uint32_t nodes, uint32_t inputs)
+{
+    exprs->count = nodes;
+    exprs->input_count = inputs;
+    if (exprs->status == SG_ERROR_UNSUPPORTED)
+        exprs->status = SG_OK;
+    memset(exprs->table, 0, exprs->table_size * sizeof *exprs->table);
+    for (uint32_t i = 0; i < exprs->count; i++)
+        *find_slot(exprs, &exprs->nodes[i]) = i + 1;
+}
+
 /* The node's number: the equal one's if there is one. */
 static sgi_expr intern(sgi_expressions *exprs, const sgi_node *node)
 {

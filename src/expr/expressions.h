@@ -153,6 +153,10 @@ typedef struct sgi_expressions {
 SG_CHECKED sg_status sgi_expressions_create(sgi_expressions **exprs, const sg_allocator *allocator);
 void sgi_expressions_destroy(sgi_expressions *exprs); /* NULL is allowed */
 
+/* Forgets what was added since the graph had that many nodes and inputs, and that the limit on
+ * nodes was met on the way. */
+void sgi_expressions_rewind(sgi_expressions *exprs, uint32_t nodes, uint32_t inputs);
+
 /* SG_OK, SG_ERROR_MEMORY, or SG_ERROR_UNSUPPORTED when the graph grew beyond SG_MOST_NODES. */
 sg_status sgi_expressions_status(const sgi_expressions *exprs);
 

@@ -2,10 +2,12 @@
 #include "pinn/check.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "pinn/cole_hopf.h"
 #include "pinn/exact.h"
+#include "pinn/remarks.h"
 
 enum { N = SG_CHECK_POINTS, MOST_TERMS = 64 };
 
@@ -239,6 +241,24 @@ static void judge(const examination *e, int component, double size, double toler
     row->passed = row->largest <= tolerance;
 }
 
+/* The fields in each component, as bits. */
+static sg_status note_fields(examination *e, sgi_check_row *rows)
+{
+    const sgi_expressions *exprs = e->problem->exprs;
+    uint8_t *reached = sgi_arena_allocate(&e->memory, exprs->count, 1);
+    if (!reached)
+        return SG_ERROR_MEMORY;
+    for (int c = 0; c < e->set->component_count; c++) {
+        sgi_expressions_reach(exprs, &e->set->roots[c], 1, reached);
+        for (sgi_expr i = 0; i < exprs->count; i++) {
+            const sgi_input *input = reached[i] ? sgi_expr_input(exprs, i) : NULL;
+            if (input && input->kind == SG_INPUT_FIELD)
+                rows[c].fields |= (uint64_t)1 << input->index;
+        }
+    }
+    return SG_OK;
+}
+
 static sg_status examine(sgi_problem *problem, int index, double size, sgi_check *check)
 {
     examination e = {.problem = problem, .index = index, .set = &problem->sets[index]};
@@ -251,8 +271,10 @@ static sg_status examine(sgi_problem *problem, int index, double size, sgi_check
     if (status == SG_OK) {
         sgi_program_evaluate(e.program, sg_isa_resolve(SG_ISA_AUTO), SG_FLOAT64, N, e.inputs, NULL,
                              e.outputs, e.scratch);
+        sgi_check_row *rows = &check->rows[check->count];
         for (int c = 0; c < e.set->component_count; c++)
             judge(&e, c, size, check->tolerance, &check->rows[check->count++]);
+        status = note_fields(&e, rows);
     }
     sgi_program_destroy(e.program);
     sgi_program_destroy(e.channels);
@@ -285,6 +307,7 @@ sg_status sgi_problem_check(sgi_problem *problem, sgi_check *check)
 {
     size_t rows = 0;
     double size = 0;
+    uint32_t nodes = problem->exprs->count, inputs = problem->exprs->input_count;
     memset(check, 0, sizeof *check);
     if (problem->solution.kind == SG_SOLUTION_NONE)
         return SG_ERROR_UNSUPPORTED;
@@ -295,12 +318,28 @@ sg_status sgi_problem_check(sgi_problem *problem, sgi_check *check)
     sg_status status = check->rows ? solution_size(problem, &size) : SG_ERROR_MEMORY;
     for (int k = 0; k < problem->set_count && status == SG_OK; k++)
         status = examine(problem, k, size, check);
+    sgi_expressions_rewind(problem->exprs, nodes, inputs);
     check->passed = status == SG_OK;
     for (size_t i = 0; check->rows && i < check->count; i++)
         check->passed &= check->rows[i].passed;
     if (status != SG_OK)
         sgi_check_release(problem, check);
     return status;
+}
+
+const char *sgi_check_sentence(const sgi_problem *problem, const sgi_check *check, char *text,
+                               size_t size)
+{
+    const sgi_check_row *worst = &check->rows[0];
+    char point[200];
+    for (size_t i = 1; i < check->count; i++)
+        if (worst->passed || !(check->rows[i].largest <= worst->largest))
+            worst = check->rows[i].passed ? worst : &check->rows[i];
+    snprintf(text, size,
+             "the reference is off by %.2g in %s '%s', relative to the size of its terms, at %s",
+             worst->largest, strcmp(worst->set, "domain") == 0 ? "equation" : "condition",
+             worst->term, sgi_problem_point(problem, worst->worst, point, sizeof point));
+    return text;
 }
 
 void sgi_check_release(const sgi_problem *problem, sgi_check *check)

@@ -15,6 +15,7 @@ typedef struct sgi_check_row {
     const char *set;  /* "domain", or the condition */
     const char *term; /* the equation, or the condition again */
     int component;    /* within the set */
+    uint64_t fields;  /* that it contains, as bits */
     double largest;   /* |residual| relative to `scale`, largest and mean over the points */
     double mean;
     double scale;                      /* largest sum of the terms' sizes, or the solution's */
@@ -32,6 +33,10 @@ typedef struct sgi_check {
 /* SG_ERROR_UNSUPPORTED when there is no reference, or when cole_hopf would be needed with a
  * derivative that is not taken by differences (above second order, or mixed). */
 SG_CHECKED sg_status sgi_problem_check(sgi_problem *problem, sgi_check *check);
+/* "the reference is off by 0.3 in condition 'start', relative to its terms, at x = 0.5, t = 0": of
+ * a check that did not pass, the worst row. */
+const char *sgi_check_sentence(const sgi_problem *problem, const sgi_check *check, char *text,
+                               size_t size);
 void sgi_check_release(const sgi_problem *problem, sgi_check *check);
 
 #endif

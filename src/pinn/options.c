@@ -62,8 +62,8 @@ static const sgi_option rows[] = {
     TRAINING_ROWS(TOP(training),
                   COUNT("training.steps", TOP(training.steps), 1, "10000", "optimizer steps"),
                   "of weights and points", "half", "layer", "100",
-                  COUNT("training.evaluate_every", TOP(training.evaluate_every), 1, "1000",
-                        "steps between comparisons with the reference"),
+                  COUNT("training.evaluate_every", TOP(training.evaluate_every), 0, "0",
+                        "steps between evaluations; 0: a twentieth of the steps, at most 1000"),
                   COUNT("training.checkpoint_every", TOP(training.checkpoint_every), 1, "5000",
                         "steps between checkpoints")),
 

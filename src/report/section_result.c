@@ -146,6 +146,19 @@ static void warn_about(sgi_text *out, const sgi_run *run)
         sgi_text_cut(out, before);
 }
 
+/* Errors against a reference that does not solve the problem mean little: said once. */
+static void warn_of_reference(sgi_page *page)
+{
+    if (page->runs->run_count == 0)
+        return;
+    const char *misfit = sgi_run_text(&page->runs->runs[0], NULL, "reference_misfit");
+    if (!misfit[0])
+        return;
+    sgi_text_add(page->out, "<p class=\"bad\">The reference does not solve the problem: ");
+    sgi_text_escape(page->out, misfit);
+    sgi_text_add(page->out, ". The errors below are against it all the same.</p>\n");
+}
+
 void sgi_page_gaps(sgi_page *page)
 {
     sgi_text *out = page->out;
@@ -234,6 +247,7 @@ void sgi_page_result(sgi_page *page)
         describe_run(page->out, &s->variants[0]);
     for (size_t r = 0; r < page->runs->run_count; r++)
         warn_about(page->out, &page->runs->runs[r]);
+    warn_of_reference(page);
     sgi_page_gaps(page);
     key_numbers(page);
     sgi_text_add(page->out, "</section>\n");

@@ -7,7 +7,9 @@
 
 #include "base/diagnostic.h"
 #include "base/memory.h"
+#include "pinn/check.h"
 #include "pinn/errors.h"
+#include "pinn/remarks.h"
 #include "train/checkpoint.h"
 #include "train/field.h"
 #include "train/record.h"
@@ -19,6 +21,9 @@ typedef struct pinn_subject {
     sg_pinn *pinn; /* over `problem` */
     sg_pinn_trainer *trainer;
     sgi_errors *errors; /* NULL without a reference */
+    sgi_remarks remarks;
+    char misfit[SG_REMARK_SIZE]; /* how the reference does not solve the problem; "": it does */
+    const char *notes[SG_MOST_REMARKS + 1];
 } pinn_subject;
 
 static pinn_subject *own(const sgi_subject *subject)
@@ -92,11 +97,29 @@ static sg_status evaluate(sgi_subject *subject, sgi_evaluation_metrics *metrics,
     return SG_OK;
 }
 
-/* Which term and which layer went wrong. */
+/* "equation 'heat' is not finite at x = 0.3, t = 0.1; ", or nothing when all residuals are. */
+static void find_bad_point(const pinn_subject *s, char *text, size_t size)
+{
+    char place[200];
+    sgi_bad_point bad;
+    sg_status status = sgi_batch_bad_point(s->pinn, sg_pinn_trainer_batch(s->trainer),
+                                           &s->subject.allocator, &bad);
+    text[0] = '\0';
+    if (status != SG_OK || !bad.found)
+        return;
+    const sgi_point_set *set = &s->problem->sets[bad.set];
+    snprintf(text, size, "%s '%.60s' is not finite at %s; ",
+             bad.set == 0 ? "equation" : "condition",
+             set->terms[set->component_terms[bad.component]].name,
+             sgi_problem_point(s->problem, bad.coordinates, place, sizeof place));
+}
+
+/* Which point, or which term and which layer, went wrong. */
 static void trouble(const sgi_subject *subject, const sgi_step_metrics *metrics, char *text,
                     size_t size)
 {
-    (void)subject;
+    char place[200];
+    find_bad_point(own(subject), place, sizeof place);
     const sg_pinn_value *worst = NULL;
     for (size_t i = 0; i < metrics->term_count; i++)
         if (!worst || !isfinite(metrics->terms[i].value) ||
@@ -111,8 +134,8 @@ static void trouble(const sgi_subject *subject, const sgi_step_metrics *metrics,
             layer = metrics->scale->blocks[b].name;
             break;
         }
-    snprintf(text, size, "the gradient of %s is not finite (loss term '%s' is %.1e)", layer,
-             worst ? worst->name : "none", worst ? worst->value : 0.0);
+    snprintf(text, size, "%sthe gradient of %s is not finite (loss term '%s' is %.1e)", place,
+             layer, worst ? worst->name : "none", worst ? worst->value : 0.0);
 }
 
 /* ---- Files -------------------------------------------------------------------------------- */
@@ -230,6 +253,8 @@ static void describe(const sgi_subject *subject, json_t *record)
     json_object_set_new(record, "coordinates", coordinates_array(information));
     json_object_set_new(record, "fields", fields_array(information));
     json_object_set_new(record, "terms", terms_array(information));
+    if (s->misfit[0])
+        sgi_json_text(record, "reference_misfit", s->misfit);
 }
 
 /* ---- Making ------------------------------------------------------------------------------- */
@@ -249,11 +274,62 @@ static const sgi_subject_type pinn_type = {
               "named above.",
 };
 
+/* What the reader should know before the run: oddities of the problem, and a reference that does
+ * not solve it. A reference that cannot be checked is none to warn of. */
+static sg_status look_over(pinn_subject *s, sg_diagnostic *diagnostic)
+{
+    sgi_check check;
+    sg_status status = sgi_problem_finite(s->problem, diagnostic);
+    if (status == SG_OK)
+        status = sgi_problem_remarks(s->problem, &s->remarks);
+    if (status != SG_OK)
+        return status;
+    status = sgi_problem_check(s->problem, &check);
+    if (status == SG_OK && !check.passed)
+        sgi_check_sentence(s->problem, &check, s->misfit, sizeof s->misfit);
+    if (status == SG_OK)
+        sgi_check_release(s->problem, &check);
+    for (int i = 0; i < s->remarks.count; i++)
+        s->notes[s->subject.note_count++] = s->remarks.texts[i];
+    if (s->misfit[0])
+        s->notes[s->subject.note_count++] = s->misfit;
+    s->subject.notes = s->notes;
+    return status == SG_ERROR_UNSUPPORTED ? SG_OK : status;
+}
+
+/* The default gives a curve of twenty points; long runs look every thousand steps. */
+static uint64_t evaluation_cadence(const sgi_training_settings *training)
+{
+    if (training->evaluate_every > 0)
+        return (uint64_t)training->evaluate_every;
+    int64_t twentieth = training->steps / 20;
+    return twentieth < 1 ? 1 : twentieth > 1000 ? 1000 : (uint64_t)twentieth;
+}
+
+static sg_status prepare(pinn_subject *s, sgi_problem *problem, sg_pool *pool,
+                         const sg_allocator *allocator, sg_diagnostic *diagnostic)
+{
+    const sgi_training_settings *training = &problem->settings.training;
+    s->problem = problem;
+    s->pool = pool;
+    s->subject = (sgi_subject){.type = &pinn_type,
+                               .allocator = *allocator,
+                               .name = problem->settings.name,
+                               .title = problem->settings.title,
+                               .training = training,
+                               .steps = (uint64_t)training->steps,
+                               .log_every = (uint64_t)training->log_every,
+                               .evaluate_every = evaluation_cadence(training),
+                               .checkpoint_every = (uint64_t)training->checkpoint_every,
+                               .scaler = sg_pinn_trainer_scaler(s->trainer),
+                               .optim = sg_pinn_trainer_optim(s->trainer)};
+    return look_over(s, diagnostic);
+}
+
 sg_status sgi_pinn_subject_create(sgi_subject **out, sgi_problem *problem, sg_pool *pool,
                                   sg_isa isa, const sg_allocator *given, sg_diagnostic *diagnostic)
 {
     sg_allocator allocator = sgi_allocator_or_heap(given);
-    const sgi_training_settings *training = &problem->settings.training;
     *out = NULL;
     pinn_subject *s = sgi_allocate(&allocator, 1, sizeof *s);
     sg_status status = s ? sgi_pinn_over(&s->pinn, problem, &allocator) : SG_ERROR_MEMORY;
@@ -261,26 +337,18 @@ sg_status sgi_pinn_subject_create(sgi_subject **out, sgi_problem *problem, sg_po
         status = sg_pinn_trainer_create(&s->trainer, s->pinn, pool, isa, &allocator);
     if (status == SG_OK)
         status = sgi_errors_create(&s->errors, problem, pool, &allocator);
+    if (status == SG_OK)
+        status = prepare(s, problem, pool, &allocator, diagnostic);
     if (status != SG_OK) {
-        (void)sgi_fail(diagnostic, status, "the run cannot be set up: %s", sg_status_text(status));
+        if (status != SG_ERROR_FORMAT) /* a mistake in the problem has its place */
+            (void)sgi_fail(diagnostic, status, "the run cannot be set up: %s",
+                           sg_status_text(status));
+        sgi_errors_destroy(s ? s->errors : NULL);
         sg_pinn_trainer_destroy(s ? s->trainer : NULL);
         sg_pinn_close(s ? s->pinn : NULL);
         sgi_release(&allocator, s);
         return status;
     }
-    s->problem = problem;
-    s->pool = pool;
-    s->subject = (sgi_subject){.type = &pinn_type,
-                               .allocator = allocator,
-                               .name = problem->settings.name,
-                               .title = problem->settings.title,
-                               .training = training,
-                               .steps = (uint64_t)training->steps,
-                               .log_every = (uint64_t)training->log_every,
-                               .evaluate_every = (uint64_t)training->evaluate_every,
-                               .checkpoint_every = (uint64_t)training->checkpoint_every,
-                               .scaler = sg_pinn_trainer_scaler(s->trainer),
-                               .optim = sg_pinn_trainer_optim(s->trainer)};
     *out = &s->subject;
     return SG_OK;
 }

@@ -67,6 +67,9 @@ struct sgi_subject {
     const char *name, *title;
     const sgi_training_settings *training;
     uint64_t steps, log_every, evaluate_every, checkpoint_every;
+    const char *const *notes; /* (note_count): what to know before the run, sentences without the
+                                 full stop */
+    size_t note_count;
     sg_scaler *scaler;
     sg_optim *optim;
 };

@@ -197,14 +197,12 @@ static sg_status evaluate(run *r)
  * trouble begins, so that nothing is lost if it does not end. */
 static sg_status handle_skip(run *r, const sgi_step_metrics *step)
 {
-    char trouble[300];
-    r->subject->type->trouble(r->subject, step, trouble, sizeof trouble);
-    r->skipped_in_row++;
-    tell(r, "step %llu: %s; step skipped, %llu of at most %d in a row",
-         (unsigned long long)step->step, trouble, (unsigned long long)r->skipped_in_row,
-         SG_MOST_SKIPPED);
-    if (r->skipped_in_row == 1)
+    if (++r->skipped_in_row == 1) { /* said once: what follows is mostly the same again */
+        char trouble[300];
+        r->subject->type->trouble(r->subject, step, trouble, sizeof trouble);
+        tell(r, "step %llu: %s; step skipped", (unsigned long long)step->step, trouble);
         return save_checkpoint(r);
+    }
     if (r->skipped_in_row < SG_MOST_SKIPPED)
         return SG_OK;
     r->result->end = SG_TRAIN_FAILED;
