@@ -2,7 +2,7 @@
 #ifndef SG_CLI_POINTS_H
 #define SG_CLI_POINTS_H
 
-#include "pinn/problem.h"
+#include "problem/problem.h"
 
 /* Reads points: *points (count, coordinates) in the problem's order, released with free(). Columns
  * are matched by name; a file without names is taken in the problem's order, said on stderr, as is

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "pinn/check.h"
-#include "pinn/remarks.h"
+#include "problem/check.h"
+#include "problem/remarks.h"
 #include "progress.h"
 #include "train/pinn_subject.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pinn/problem.h"
+#include "problem/problem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

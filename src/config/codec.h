@@ -1,7 +1,7 @@
 /* How one kind of value is read from a file and written to one, and what such code is made of.
  *
  * For the files that hold codecs: codecs.c (those of every table), training_codecs.c,
- * pinn/codecs.c. A codec is one row under its two functions:
+ * problem/codecs.c. A codec is one row under its two functions:
  *
  *     const sgi_codec sgi_codec_bool = {
  *         .takes = "true or false", .read = read_bool, .write = write_bool}; */

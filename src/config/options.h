@@ -2,7 +2,7 @@
  *
  * A row has the key's path, how its value is read and written (a codec), its range, default and
  * help text. The table drives reading, defaults, checking, --set, and the resolved file in a run
- * folder. Each kind of file has its table, in its own room: pinn/options.c, task/options.c; the
+ * folder. Each kind of file has its table, in its own room: problem/options.c, task/options.c; the
  * rows of training are the same in all (training_rows.h).
  *
  * Adding an option is adding a row and a member. Adding a kind of value is adding a codec: its two

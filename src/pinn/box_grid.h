@@ -3,7 +3,7 @@
 #ifndef SG_PINN_BOX_GRID_H
 #define SG_PINN_BOX_GRID_H
 
-#include "pinn/problem.h"
+#include "problem/problem.h"
 
 typedef struct sgi_box_grid {
     int coordinates;

@@ -2,7 +2,7 @@
 #ifndef SG_PINN_GIVEN_H
 #define SG_PINN_GIVEN_H
 
-#include "pinn/problem.h"
+#include "problem/problem.h"
 
 typedef struct sgi_given {
     double *points;  /* (count, points_per_item, coordinates); NULL: none were given */

@@ -2,7 +2,7 @@
 #include "pinn/quantities.h"
 
 #include "base/memory.h"
-#include "pinn/exact.h"
+#include "problem/exact.h"
 
 /* Memory for one chunk of points. */
 typedef struct chunk {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "config/document.h"
-#include "pinn/options.h"
+#include "problem/options.h"
 
 /* A file that describes a PDE is told so; its keys are not spelling mistakes. */
 static sg_status check_kind(const sgi_task *task, sgi_reader *reader)

@@ -7,9 +7,9 @@
 
 #include "base/diagnostic.h"
 #include "base/memory.h"
-#include "pinn/check.h"
 #include "pinn/errors.h"
-#include "pinn/remarks.h"
+#include "problem/check.h"
+#include "problem/remarks.h"
 #include "train/checkpoint.h"
 #include "train/field.h"
 #include "train/record.h"

@@ -6,12 +6,12 @@
  * The loss is the sum over all terms of weight * mean over the set's N items of r^2, summed over
  * the term's components: each equation is a term of its own in set 0, the points of the domain;
  * each condition is one set and one term, whatever number of components it has. */
-#ifndef SG_PINN_PROBLEM_H
-#define SG_PINN_PROBLEM_H
+#ifndef SG_PROBLEM_PROBLEM_H
+#define SG_PROBLEM_PROBLEM_H
 
 #include "expr/program.h"
-#include "pinn/options.h"
-#include "pinn/settings.h"
+#include "problem/options.h"
+#include "problem/settings.h"
 #include "stablegrad/jet.h"
 
 enum { SG_MOST_FIELDS = 64, SG_MOST_FACES = 32, SG_MOST_COMPONENTS = 64, SG_MOST_SETS = 64 };

@@ -1,8 +1,8 @@
 /* The reference solution at points. */
-#ifndef SG_PINN_EXACT_H
-#define SG_PINN_EXACT_H
+#ifndef SG_PROBLEM_EXACT_H
+#define SG_PROBLEM_EXACT_H
 
-#include "pinn/problem.h"
+#include "problem/problem.h"
 
 /* All fields at `count` points: coordinates[c] and fields[f] are arrays of `count` doubles. Work is
  * divided over `pool`. SG_ERROR_UNSUPPORTED when the problem has no reference. */

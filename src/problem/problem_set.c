@@ -1,7 +1,7 @@
 /* Compiling a point set: which derivatives it needs, and its programs. See problem.h. */
 #include <string.h>
 
-#include "pinn/problem.h"
+#include "problem/problem.h"
 
 /* The inputs that are derivatives of fields, of all roots together. */
 typedef struct needs {

@@ -2,7 +2,7 @@
  * that it must be answered with. */
 #include <string.h>
 
-#include "pinn/problem.h"
+#include "problem/problem.h"
 #include "support/malformed.h"
 #include "support/support.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "config/document.h"
-#include "pinn/problem.h"
+#include "problem/problem.h"
 
 typedef struct writer {
     sgi_writer out;

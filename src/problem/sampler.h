@@ -4,10 +4,10 @@
  * divided over its faces in proportion to their measure (largest remainders; every face gets one as
  * long as there are enough), in the order of the faces: the first part of the items lies on the
  * first face, and so on. */
-#ifndef SG_PINN_SAMPLER_H
-#define SG_PINN_SAMPLER_H
+#ifndef SG_PROBLEM_SAMPLER_H
+#define SG_PROBLEM_SAMPLER_H
 
-#include "pinn/problem.h"
+#include "problem/problem.h"
 #include "stablegrad/pinn.h"
 
 typedef struct sgi_draw {

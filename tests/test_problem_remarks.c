@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pinn/remarks.h"
+#include "problem/remarks.h"
 #include "support/support.h"
 
 static sgi_problem *read_problem(const char *text)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pinn/sampler.h"
+#include "problem/sampler.h"
 #include "support/support.h"
 
 enum { MOST = 4096 };

@@ -1,7 +1,7 @@
 /* The reference solution: see exact.h. */
-#include "pinn/exact.h"
+#include "problem/exact.h"
 
-#include "pinn/cole_hopf.h"
+#include "problem/cole_hopf.h"
 
 enum { UNIT_POINTS = 4096, MOST_COORDINATES = SG_MOST_COORDINATES };
 

@@ -1,7 +1,7 @@
 /* The reference solution of a problem file. See problem.h. */
 #include <string.h>
 
-#include "pinn/problem.h"
+#include "problem/problem.h"
 
 static int coordinate_named(const sgi_names *names, const char *name)
 {

@@ -1,6 +1,6 @@
 /* The table of a problem file's options; what they set is in settings.h. */
-#ifndef SG_PINN_OPTIONS_H
-#define SG_PINN_OPTIONS_H
+#ifndef SG_PROBLEM_OPTIONS_H
+#define SG_PROBLEM_OPTIONS_H
 
 #include "config/options.h"
 

@@ -1,6 +1,6 @@
 /* What a problem file sets, in plain structs. */
-#ifndef SG_PINN_SETTINGS_H
-#define SG_PINN_SETTINGS_H
+#ifndef SG_PROBLEM_SETTINGS_H
+#define SG_PROBLEM_SETTINGS_H
 
 #include "config/training.h"
 #include "stablegrad/jet.h"

@@ -1,5 +1,5 @@
 /* Reading a problem as a whole: see problem.h. */
-#include "pinn/problem.h"
+#include "problem/problem.h"
 
 #include <string.h>
 

@@ -9,8 +9,8 @@
  * below rounding. Minima of G lie within t of x, and beyond that distance G grows at least as
  * (|x - y| - t)^2/(4 t), which bounds the interval; terms below e^-40 of the largest are left out.
  */
-#ifndef SG_PINN_COLE_HOPF_H
-#define SG_PINN_COLE_HOPF_H
+#ifndef SG_PROBLEM_COLE_HOPF_H
+#define SG_PROBLEM_COLE_HOPF_H
 
 #include <stddef.h>
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "pinn/cole_hopf.h"
+#include "problem/cole_hopf.h"
 #include "support/support.h"
 
 #if SG_HAVE_MATIO

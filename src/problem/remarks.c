@@ -3,7 +3,7 @@
  * A survey counts, for each field, the highest derivative by each coordinate in the equations, and
  * what is given on planes of each coordinate. The rules then compare: an equation of order m in a
  * coordinate usually takes m conditions on its planes. A period ties its coordinate's faces. */
-#include "pinn/remarks.h"
+#include "problem/remarks.h"
 
 #include <math.h>
 #include <stdarg.h>

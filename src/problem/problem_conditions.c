@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pinn/problem.h"
+#include "problem/problem.h"
 
 /* A condition while it is read. */
 typedef struct condition {

@@ -4,10 +4,10 @@
  * expressions and central differences for cole_hopf. A residual is compared with the size of the
  * terms it is the sum of, or the size of the solution where that is larger (a boundary value of 0
  * has no terms of any size). */
-#ifndef SG_PINN_CHECK_H
-#define SG_PINN_CHECK_H
+#ifndef SG_PROBLEM_CHECK_H
+#define SG_PROBLEM_CHECK_H
 
-#include "pinn/sampler.h"
+#include "problem/sampler.h"
 
 enum { SG_CHECK_POINTS = 2048 };
 

@@ -1,13 +1,13 @@
 /* Checking a reference solution: see check.h. */
-#include "pinn/check.h"
+#include "problem/check.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "pinn/cole_hopf.h"
-#include "pinn/exact.h"
-#include "pinn/remarks.h"
+#include "problem/cole_hopf.h"
+#include "problem/exact.h"
+#include "problem/remarks.h"
 
 enum { N = SG_CHECK_POINTS, MOST_TERMS = 64 };
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pinn/problem.h"
+#include "problem/problem.h"
 
 /* Reads one equation's expression; it must contain a field. */
 static sg_status read_equation(sgi_problem *problem, sgi_reader *reader, const sgi_yaml *name,

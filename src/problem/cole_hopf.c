@@ -4,7 +4,7 @@
  * tables, one for each such step; x is moved into [-1, 1] by the period first. Where a table would
  * be too fine or too short the functions are called: that happens near t = 0, where few points are
  * needed, and for t beyond about 2. */
-#include "pinn/cole_hopf.h"
+#include "problem/cole_hopf.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* What is odd about a problem that can be read: reasons to think that it is under-determined, and
  * expressions that are not finite somewhere. */
-#ifndef SG_PINN_REMARKS_H
-#define SG_PINN_REMARKS_H
+#ifndef SG_PROBLEM_REMARKS_H
+#define SG_PROBLEM_REMARKS_H
 
-#include "pinn/problem.h"
+#include "problem/problem.h"
 #include "stablegrad/pinn.h"
 
 enum { SG_MOST_REMARKS = 24, SG_REMARK_SIZE = 240 };

@@ -1,5 +1,5 @@
 /* From a problem's settings to the configurations of the rooms below. See problem.h. */
-#include "pinn/problem.h"
+#include "problem/problem.h"
 
 static const double pi = 3.14159265358979323846;
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pinn/problem.h"
+#include "problem/problem.h"
 
 static sg_status refuse(sgi_reader *reader, const sgi_yaml *node, const char *message)
 {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pinn/check.h"
-#include "pinn/problem.h"
+#include "problem/check.h"
+#include "problem/problem.h"
 #include "support/support.h"
 
 static const char small[] = "coordinates: {x: [0, L], t: [0, 2*L]}\n"

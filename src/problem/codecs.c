@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "config/codec.h"
-#include "pinn/settings.h"
+#include "problem/settings.h"
 
 static sg_status read_frequencies(sgi_reader *reader, const sgi_option *option,
                                   const sgi_yaml *node, void *value)

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "pinn/remarks.h"
-#include "pinn/sampler.h"
+#include "problem/remarks.h"
+#include "problem/sampler.h"
 
 enum { N = 2048, MOST_TRIALS = 256 };
 

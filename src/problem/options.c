@@ -1,8 +1,8 @@
 /* The options of a problem file: see options.h. Order is the order in written files. */
-#include "pinn/options.h"
+#include "problem/options.h"
 
 #include "config/training_rows.h"
-#include "pinn/settings.h"
+#include "problem/settings.h"
 
 #define TOP(member)       offsetof(sgi_settings, member)
 #define CONDITION(member) offsetof(sgi_condition_settings, member)

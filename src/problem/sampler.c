@@ -1,5 +1,5 @@
 /* Points: see sampler.h. */
-#include "pinn/sampler.h"
+#include "problem/sampler.h"
 
 #include <math.h>
 #include <string.h>
