@@ -188,6 +188,33 @@ static double *jacobian(sg_pinn_batch *batch, const sg_pinn_information *informa
     return rows;
 }
 
+/* The engine's Jacobian as a whole (jet.h) is that of the batch, row for row. */
+static void check_whole_jacobian(sg_pinn_batch *batch, const double *v, const double *w, size_t n,
+                                 const char *name)
+{
+    size_t m = sg_pinn_residual_count(batch);
+    double *pushed = reserve(2 * m, sizeof *pushed), *pulled = reserve(2 * n, sizeof *pulled);
+    double *residuals = reserve(2 * m, sizeof *residuals);
+    sg_jacobian_config config = {.jet = sg_pinn_engine(batch)};
+    sg_jacobian *whole;
+    assert_ok(sg_jacobian_create(&whole, &config, NULL));
+    assert_int_equal(sg_jacobian_residuals(whole), m);
+    assert_ok(sg_jacobian_push(whole, 1, v, pushed));
+    assert_ok(sg_jacobian_pull(whole, 1, w, pulled));
+    sg_normal_equations parts = {.residuals = residuals};
+    assert_ok(sg_jacobian_normal(whole, &parts));
+    assert_ok(sg_pinn_push(batch, v, pushed + m));
+    assert_ok(sg_pinn_pull(batch, w, pulled + n));
+    sg_pinn_residuals(batch, residuals + m);
+    assert_vectors(pushed, pushed + m, m, 1e-12, name);
+    assert_vectors(pulled, pulled + n, n, 1e-12, name);
+    assert_vectors(residuals, residuals + m, m, 1e-12, name);
+    sg_jacobian_destroy(whole);
+    free(pushed);
+    free(pulled);
+    free(residuals);
+}
+
 static void check_jacobian(sg_pinn *pinn, const char *name)
 {
     sg_pinn_batch *batch = small_batch(pinn, NULL);
@@ -210,6 +237,7 @@ static void check_jacobian(sg_pinn *pinn, const char *name)
     assert_ok(sg_pinn_pull(batch, w, pulled));
     assert_vectors(pushed, want_m, m, 1e-12, name);
     assert_vectors(pulled, want_n, n, 1e-12, name);
+    check_whole_jacobian(batch, v, w, n, name);
 
     /* J v again, as the slope of the residual vector along v. */
     memset(want_m, 0, m * sizeof *want_m);
@@ -544,6 +572,10 @@ static void test_training(void **state)
     assert_ok(sg_pinn_train(other, &config, &result, NULL));
     assert_int_equal(result.end, SG_PINN_STOPPED);
     assert_int_equal(result.steps, 3);
+    /* At the last step there is nothing left to end. */
+    d = (diary){.stop_at = 40};
+    assert_ok(sg_pinn_train(other, &config, &result, NULL));
+    assert_int_equal(result.end, SG_PINN_COMPLETE);
     sg_pinn_close(other);
     sg_pinn_close(pinn);
 }

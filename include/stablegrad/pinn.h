@@ -237,7 +237,9 @@ SG_CHECKED sg_status sg_pinn_push(sg_pinn_batch *batch, const void *direction, d
  */
 SG_CHECKED sg_status sg_pinn_pull(sg_pinn_batch *batch, const double *weights, void *gradient);
 
-/* The engine that does the work, for what jet.h can tell of it. */
+/* The engine that does the work, for what jet.h can tell of it. A sg_jacobian made of it, for
+ * blocks of vectors, normal equations and kernels, has the rows in the order of the residual
+ * vector. */
 sg_jet *sg_pinn_engine(const sg_pinn_batch *batch);
 
 /* ---- Training -------------------------------------------------------------------------------- */
@@ -284,7 +286,7 @@ enum { SG_PINN_MOST_SKIPPED = 20 };
 
 typedef enum sg_pinn_end {
     SG_PINN_COMPLETE, /* all steps of the problem were taken */
-    SG_PINN_STOPPED,  /* the callback said so */
+    SG_PINN_STOPPED,  /* the callback said so, before the last step */
     SG_PINN_FAILED    /* SG_PINN_MOST_SKIPPED steps in a row had a gradient that is not finite */
 } sg_pinn_end;
 

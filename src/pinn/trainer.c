@@ -108,8 +108,8 @@ static sg_status run(sg_pinn_trainer *t, const sg_pinn_train_config *config, sg_
         skipped_in_row = step.info.skipped ? skipped_in_row + 1 : 0;
         if (skipped_in_row == SG_PINN_MOST_SKIPPED)
             result->end = SG_PINN_FAILED;
-        if (config->step && !config->step(config->context, &step) &&
-            result->end == SG_PINN_COMPLETE)
+        bool go_on = !config->step || config->step(config->context, &step);
+        if (!go_on && result->end == SG_PINN_COMPLETE && step.step < t->pinn->information.steps)
             result->end = SG_PINN_STOPPED;
         if (result->end != SG_PINN_COMPLETE)
             return SG_OK;

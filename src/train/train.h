@@ -9,7 +9,7 @@
 #include "train/subject.h"
 
 /* Steps that may be skipped in a row before the run gives up. */
-enum { SG_MOST_SKIPPED = 20 };
+enum { SG_MOST_SKIPPED = SG_PINN_MOST_SKIPPED };
 
 /* What a run tells while it goes on; any may be NULL. */
 typedef struct sgi_train_events {
