@@ -15,7 +15,7 @@ static void run(const sgi_program *program)
     static double values[MOST][POINTS], results[MOST][POINTS];
     const void *inputs[MOST];
     void *outputs[MOST];
-    double parameters[2] = {1, 0.5};
+    double parameters[4] = {1, 0.5, 0.25, 2}; /* two for each root */
     if (program->input_count > MOST || program->output_count > MOST)
         return;
     for (uint32_t i = 0; i < program->input_count; i++) {
@@ -43,7 +43,7 @@ static void compile(sgi_expressions *exprs, sgi_expr root)
             inputs[count++] = i;
     }
     sgi_program *program;
-    if (sgi_program_create_gradient(&program, exprs, roots, 1, inputs, count, 0, NULL) == SG_OK)
+    if (sgi_program_create_gradient(&program, exprs, roots, 2, inputs, count, 0, NULL) == SG_OK)
         run(program);
     sgi_program_destroy(program);
 }
