@@ -7,6 +7,8 @@
 #include "base/random.h"
 #include "support/support.h"
 
+#include "stablegrad/optim.h"
+
 enum { RANKS = 3, ELEMENTS = 600, SIGNALS = 90, MOST_SUMS = 64 };
 
 typedef struct world {
@@ -19,6 +21,7 @@ typedef struct rank {
     int index;
     int calls, fail_at; /* the call that fails; -1: none */
     sg_sharding sharding;
+    sg_method method;
     double *gradient;
     size_t count;
     const double *signal;
@@ -26,6 +29,7 @@ typedef struct rank {
     sg_status status;
     sg_outcome outcome;
     double reference, std, factor;
+    double norm; /* that a step with clipping found */
 } rank;
 
 static double gradients[ELEMENTS], signals[SIGNALS];
@@ -45,16 +49,33 @@ static int reduce(void *context, double *values, size_t count)
     return r->calls++ == r->fail_at ? 1 : 0;
 }
 
+/* A step with clipping. */
+static sg_status clip(rank *r, sg_params *params, sg_scaler *scaler)
+{
+    sg_optim_config config = sg_optim_defaults(SG_OPTIM_SGD);
+    sg_optim *optim;
+    sg_step_info info = {0};
+    config.clip_norm = 1;
+    sg_status status = sg_optim_create(&optim, params, &config, NULL, NULL);
+    if (status == SG_OK)
+        status = sg_optim_step(optim, scaler, &info);
+    r->norm = info.gradient_norm;
+    sg_optim_destroy(optim);
+    return status;
+}
+
 static sg_status run_rank(rank *r)
 {
     sg_params *params;
     sg_scaler *scaler;
     sg_status status = sg_params_create(&params, NULL);
-    sg_span span = {"w", NULL, r->gradient, r->count, SG_FLOAT64, 0, SG_ROLE_WEIGHT};
+    double values[ELEMENTS] = {0};
+    sg_span span = {"w", values, r->gradient, r->count, SG_FLOAT64, 0, SG_ROLE_WEIGHT};
     sg_scale_config config = sg_scale_defaults();
     config.reduce = reduce;
     config.reduce_context = r;
     config.sharding = r->sharding;
+    config.method = r->method;
     if (status == SG_OK)
         status = sg_params_add(params, &span);
     if (status == SG_OK)
@@ -68,6 +89,8 @@ static sg_status run_rank(rank *r)
     r->reference = report->reference;
     r->std = report->blocks[0].std;
     r->factor = report->blocks[0].factor;
+    if (status == SG_OK)
+        status = clip(r, params, scaler);
     sg_scaler_destroy(scaler);
     sg_params_destroy(params);
     return status;
@@ -139,6 +162,31 @@ static void statistics_are_global(void **state)
     }
 }
 
+/* Clipping sees the norm of the whole gradient, also when it is made of signs, of which the zeros
+ * are counted by each rank for itself. */
+static void the_clipped_norm_is_global(void **state)
+{
+    (void)state;
+    for (int s = 0; s < SG_SHARDING_COUNT; s++)
+        for (int m = 0; m < SG_METHOD_COUNT; m++) {
+            double norm2 = 0;
+            fill();
+            gradients[2] = gradients[ELEMENTS - 1] = 0;
+            rank ranks[RANKS];
+            for (int k = 0; k < RANKS; k++)
+                ranks[k] = (rank){.fail_at = -1, .method = (sg_method)m};
+            run(ranks, (sg_sharding)s);
+            double factor = m == SG_METHOD_STABLEGRAD ? ranks[0].factor : 1;
+            for (int i = 0; i < ELEMENTS; i++)
+                norm2 += m == SG_METHOD_SIGN ? gradients[i] != 0
+                                             : factor * factor * gradients[i] * gradients[i];
+            for (int k = 0; k < RANKS; k++) {
+                assert_ok(ranks[k].status);
+                assert_relative(ranks[k].norm, sqrt(norm2), 1e-12);
+            }
+        }
+}
+
 static void one_bad_rank_stops_all(void **state)
 {
     (void)state;
@@ -162,8 +210,10 @@ static void a_failed_reduction_is_an_error(void **state)
 {
     (void)state;
     fill();
-    for (int call = 0; call < 2; call++) {
-        rank ranks[RANKS] = {{.fail_at = call}, {.fail_at = call}, {.fail_at = call}};
+    for (int call = 0; call < 3; call++) { /* the third: of clipping signs */
+        rank ranks[RANKS];
+        for (int k = 0; k < RANKS; k++)
+            ranks[k] = (rank){.fail_at = call, .method = SG_METHOD_SIGN};
         run(ranks, SG_GRADIENTS_SHARDED);
         for (int k = 0; k < RANKS; k++)
             assert_status(ranks[k].status, SG_ERROR_REDUCE);
@@ -174,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statistics_are_global),
+        cmocka_unit_test(the_clipped_norm_is_global),
         cmocka_unit_test(one_bad_rank_stops_all),
         cmocka_unit_test(a_failed_reduction_is_an_error),
     };

@@ -83,7 +83,8 @@ typedef struct sg_step_info {
  * and are taken as they are. A step that the scaler found not finite is skipped. Without a scaler
  * the gradients are taken as they are; they are then only checked when clipping is on.
  * `scaler` and `info` may be NULL. SG_ERROR_ORDER if the scaler has not measured since the last
- * step, SG_ERROR_MISMATCH if it was made from another parameter set. */
+ * step, SG_ERROR_MISMATCH if it was made from another parameter set, SG_ERROR_REDUCE if the norm to
+ * clip could not be summed over the ranks; nothing is changed then. */
 SG_CHECKED sg_status sg_optim_step(sg_optim *optim, sg_scaler *scaler, sg_step_info *info);
 
 /* Takes the moments to the units of the gradients to come. While StableGrad is on, a moment is that

@@ -227,18 +227,22 @@ static void norm_unit(void *context, size_t index, int worker)
     optim->unit_norms[index] = norm2;
 }
 
-/* |g|^2 after StableGrad. A scaler knows it already; otherwise the gradients are read once. */
-static double global_norm2(step_pass *pass, const sgi_scaler_view *view)
+/* |g|^2 after StableGrad. A scaler knows it already, over all ranks; otherwise (signs, or gradients
+ * scaled in memory) the gradients are read once, and the parts of the ranks added up. */
+static sg_status global_norm2(step_pass *pass, const sg_scaler *scaler, const sgi_scaler_view *view,
+                              double *sum)
 {
+    *sum = view->norm2;
     if (pass->scaler && !view->sign)
-        return view->norm2;
+        return SG_OK;
     sg_optim *optim = pass->optim;
     const sg_params *params = optim->params;
     sg_pool_run(sgi_params_pool(params, optim->pool), params->unit_count, norm_unit, pass);
     double norm2 = 0;
     for (size_t u = 0; u < params->unit_count; u++)
         norm2 += optim->unit_norms[u];
-    return norm2;
+    *sum = norm2;
+    return scaler ? sgi_scaler_sum(scaler, sum) : SG_OK;
 }
 
 double sgi_clip_factor(const sg_optim_config *config, double norm)
@@ -279,7 +283,11 @@ sg_status sg_optim_step(sg_optim *optim, sg_scaler *scaler, sg_step_info *info)
                       1};
     done.skipped = scaler && view.outcome == SG_STEP_NOT_FINITE;
     if (!done.skipped && optim->config.clip_norm > 0) {
-        done.gradient_norm = sqrt(global_norm2(&pass, &view));
+        double norm2;
+        sg_status status = global_norm2(&pass, scaler, &view, &norm2);
+        if (status != SG_OK)
+            return status;
+        done.gradient_norm = sqrt(norm2);
         done.skipped = !isfinite(done.gradient_norm);
         done.clip_factor = pass.clip = sgi_clip_factor(&optim->config, done.gradient_norm);
     }
