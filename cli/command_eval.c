@@ -8,13 +8,17 @@
 #include "work.h"
 
 const char eval_details[] =
-    "RUN is the folder of a run, or a .safetensors file together with --problem. The result goes "
-    "to\n"
-    "the output as CSV, or to --out (.csv, .npz). Columns of --points are matched by their names;\n"
-    "NumPy files hold one array for each coordinate, np.savez(x=..., t=...), or one table. "
-    "Quantities may be any expression of the fields,\n"
-    "their derivatives and the coordinates. Of a task on images: top-1, top-5 and loss on its test "
-    "images.\n"
+    "RUN is the folder of a run, or a .safetensors file of weights together with --problem. The\n"
+    "values are printed as CSV, or with --json as one object of arrays; --out writes them to a "
+    "file\n"
+    "(.csv, .npz) instead. The columns of --points are matched to the coordinates by their names; "
+    "a\n"
+    "NumPy file holds one array for each coordinate, as np.savez(x=..., t=...) writes it, or one\n"
+    "table. A quantity is any expression of the fields, their derivatives and the coordinates. For "
+    "a\n"
+    "task on images the result is the share of test images that the network gets right (top-1, "
+    "and\n"
+    "top-5) and its loss on them.\n"
     "\n"
     "  stablegrad eval runs/heat-0001 --grid 101x51 --fields u,u_x > u.csv\n"
     "  stablegrad eval weights.safetensors --problem heat.yaml --points at.csv --residuals\n";
@@ -54,6 +58,29 @@ static int eval_images(const cli_arguments *arguments, const char *file, const c
     return code;
 }
 
+/* One object: an array for each coordinate and quantity, null where a value is not finite. */
+static int print_json(const solution *s)
+{
+    json_t *object = json_object();
+    int failed = 0;
+    for (size_t k = 0; k < s->column_count; k++) {
+        json_t *array = json_array();
+        for (size_t i = 0; i < s->places.count; i++)
+            failed |= json_array_append_new(array, sgi_json_number(s->columns[k][i]));
+        failed |= json_object_set_new(object, s->names[k], array);
+    }
+    if (!failed)
+        failed = json_dumpf(object, stdout, JSON_COMPACT) | (fputc('\n', stdout) == EOF);
+    json_decref(object);
+    return failed;
+}
+
+static int print_csv(const solution *s)
+{
+    return sgi_csv_emit(to_output, stdout, s->column_count, s->names,
+                        (const double *const *)s->columns, s->places.count) != SG_OK;
+}
+
 int run_eval(const cli_arguments *arguments)
 {
     solution s;
@@ -67,9 +94,8 @@ int run_eval(const cli_arguments *arguments)
     if (code == EXIT_DONE && arguments->out) {
         code = write_solution(&s, arguments->out);
     } else if (code == EXIT_DONE) {
-        sg_status status = sgi_csv_emit(to_output, stdout, s.column_count, s.names,
-                                        (const double *const *)s.columns, s.places.count);
-        if (status != SG_OK || fflush(stdout) != 0) {
+        int failed = arguments->json ? print_json(&s) : print_csv(&s);
+        if (failed || fflush(stdout) != 0) {
             complain("the output could not be written");
             code = EXIT_RUN_FAILED;
         }

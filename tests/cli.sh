@@ -70,11 +70,14 @@ expect 2 help nothing
 
 # Mistakes in a problem.
 expect 2 check missing.yaml
-says err 'missing.yaml'
+says err 'missing.yaml: No such file or directory'
 printf 'name: a\ncoordinates: {x: [0, 1]}\nfields: [u]\nequations:\n  one: u_x - q\n' >bad.yaml
 expect 2 train bad.yaml
 says err "bad.yaml:5:14: error: unknown name 'q'"
 says err '^'
+expect 0 check heat --set training.seed=20250101123456 --set training.steps=1 --json
+expect 2 check heat --set training.seed=1e17
+says err 'training.seed must be at most 9007199254740992, not 1e17'
 expect 2 check heat --set network.hiden=3x3
 says err "did you mean 'hidden'?"
 [ ! -d runs ] || fail "a mistake left a run folder"
@@ -113,6 +116,11 @@ mv out together
 expect 0 eval runs/heat-0001 --grid 5x3 --fields u_t,u_xx --precision double
 paste -d, together out | awk -F, 'NR > 1 { d = $3 - (1 + $1) * $7 + $6; if (d > 1e-9 || d < -1e-9 || $7 == 0) bad = 1 }
     END { exit bad || NR != 16 }' || fail "a varying coefficient is not what its derivatives give"
+expect 0 eval runs/heat-0001 --grid 2x1 --fields u,1/x --json
+says out '{"x":[0.0,1.0],"t":[0.5,0.5],"u":['
+says out '"1/x":[null,1.0]}'
+expect 2 eval runs/heat-0001 --isa generic
+says err '--isa'
 expect 2 eval runs/heat-0001 --fields u,uu
 says err "unknown name 'uu'"
 expect 2 eval runs/heat-0001 --grid 5x
@@ -317,6 +325,8 @@ expect 0 eval runs/quarters-0001/stablegrad --best
 says out 'top-1'
 expect 2 eval runs/quarters-0001/stablegrad --grid 5x5
 says err '--grid does not apply'
+expect 0 eval runs/quarters-0001/stablegrad --json
+says out '{"images":40,"top1":'
 expect 2 export runs/quarters-0001/stablegrad a.npz --force
 says err 'task on images'
 expect 0 train runs/quarters-0001/plain --resume

@@ -39,15 +39,18 @@ sg_status sgi_option_wrong(sgi_reader *reader, const sgi_option *option, const s
     return SG_ERROR_FORMAT;
 }
 
-static sg_status out_of_range(sgi_reader *reader, const sgi_option *option, const sgi_yaml *node)
+static sg_status out_of_range(sgi_reader *reader, const sgi_option *option, const sgi_yaml *node,
+                              bool above)
 {
     char least[32], most[32], text[96];
     sgi_write_number(option->least, least, sizeof least);
     sgi_write_number(option->most, most, sizeof most);
     sgi_yaml_place(reader->diagnostic, node, 0, 0);
+    /* A limit this far away is there for safety: it is named only to who exceeds it. */
     if (option->most >= 1e12)
-        sgi_diagnostic_say(reader->diagnostic, "%s must be at least %s, not %.60s",
-                           sgi_option_label(reader, option, text), least, node->text);
+        sgi_diagnostic_say(reader->diagnostic, "%s must be %s %s, not %.60s",
+                           sgi_option_label(reader, option, text), above ? "at most" : "at least",
+                           above ? most : least, node->text);
     else
         sgi_diagnostic_say(reader->diagnostic, "%s must lie between %s and %s, not %.60s",
                            sgi_option_label(reader, option, text), least, most, node->text);
@@ -90,8 +93,9 @@ sg_status sgi_read_real(sgi_reader *reader, const sgi_option *option, const sgi_
         return status;
     if (!sgi_is_constant(reader->names->exprs, expr, value) || !isfinite(*value))
         return sgi_option_wrong(reader, option, node, "a number");
-    return *value < option->least || *value > option->most ? out_of_range(reader, option, node)
-                                                           : SG_OK;
+    if (*value < option->least || *value > option->most)
+        return out_of_range(reader, option, node, *value > option->most);
+    return SG_OK;
 }
 
 sg_status sgi_read_whole(sgi_reader *reader, const sgi_option *option, const sgi_yaml *node,
@@ -211,7 +215,7 @@ static void shorten_exponent(char *number)
 size_t sgi_write_number(double value, char *text, size_t capacity)
 {
     char number[40];
-    bool whole = value > -1e15 && value < 1e15 && value == (double)(long long)value;
+    bool whole = value > -1e16 && value < 1e16 && value == (double)(long long)value;
     for (int digits = 1; digits <= 17 && !whole; digits++) {
         snprintf(number, sizeof number, "%.*g", digits, value);
         if (strtod(number, NULL) == value)

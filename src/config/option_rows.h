@@ -26,6 +26,11 @@
     {                                                                                              \
         path, &sgi_codec_integer, at, least, 1e12, NULL, initial, help                             \
     }
+/* A seed may be a date and a time; every whole number up to 2^53 is exact in a double. */
+#define SEED(path, at, initial, help)                                                              \
+    {                                                                                              \
+        path, &sgi_codec_integer, at, 0, 9007199254740992.0, NULL, initial, help                   \
+    }
 #define REAL(path, at, least, most, initial, help)                                                 \
     {                                                                                              \
         path, &sgi_codec_real, at, least, most, NULL, initial, help                                \

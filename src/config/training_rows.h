@@ -33,7 +33,7 @@
               "further factors: a list of {from, until, factor}"),                                 \
         REAL("training.clip", TRAINING(at, clip), 0, 1e30, "0",                                    \
              "largest gradient norm; 0 is off"),                                                   \
-        steps, COUNT("training.seed", TRAINING(at, seed), 0, "0", seed_of),                        \
+        steps, SEED("training.seed", TRAINING(at, seed), "0", seed_of),                            \
         CHOICE("training.stablegrad.method", TRAINING(at, method),                                 \
                WORDS(SG_METHOD_LIST(SGI_LIST_WORD)), "stablegrad",                                 \
                "what is done to each block's gradient"),                                           \

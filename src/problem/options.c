@@ -43,7 +43,7 @@ static const sgi_option rows[] = {
     COUNT("inputs.random.count", TOP(inputs.random_count), 0, "0", "random waves to add"),
     REAL("inputs.random.std", TOP(inputs.random_std), 0, 1e9, "1",
          "deviation of their frequencies"),
-    COUNT("inputs.random.seed", TOP(inputs.random_seed), 0, "0", "which ones"),
+    SEED("inputs.random.seed", TOP(inputs.random_seed), "0", "which ones"),
 
     OTHER("network.hidden", widths, TOP(network.hidden), 1, 65536, "4 x 64",
           "hidden layers: 4 x 64, or a list of widths"),
