@@ -223,23 +223,32 @@ static void test_run_folder(void **state)
 
 /* ---- Repeating ---------------------------------------------------------------------------- */
 
+/* On either side of the end of StableGrad's window, which the metrics mark. */
 static void test_resumes(void **state)
 {
-    static const char *const sets[] = {"network.norm=batch"};
+    static const char *const sets[] = {"network.norm=batch", "training.stablegrad.until=11"};
     char whole[SG_PATH_SIZE], parts[SG_PATH_SIZE];
     sg_diagnostic diagnostic = {0};
-    watch w = {0}, stopped = {.stop_at = 13};
+    watch w = {0};
     (void)state;
     folder_named(whole, "whole");
-    run(whole, sets, 1, false, &w, &diagnostic);
-    folder_named(parts, "parts");
-    sgi_train_result result = run(parts, sets, 1, false, &stopped, &diagnostic);
-    assert_int_equal(result.end, SG_TRAIN_INTERRUPTED);
-    assert_int_equal(result.steps, 13);
-    result = run(parts, sets, 1, true, &w, &diagnostic);
-    assert_int_equal(result.first_step, 13);
-    assert_int_equal(result.end, SG_TRAIN_COMPLETE);
-    assert_same_weights(whole, parts);
+    run(whole, sets, 2, false, &w, &diagnostic);
+    char *metrics = folder_text(whole, "metrics.jsonl"), *line = strstr(metrics, "{\"step\":12,");
+    assert_non_null(line);
+    *strchr(line, '\n') = '\0';
+    assert_non_null(strstr(line, "\"handover\":\"raw\""));
+    free(metrics);
+    for (uint64_t stop = 10; stop <= 13; stop += 3) {
+        watch stopped = {.stop_at = stop};
+        folder_named(parts, stop == 10 ? "before" : "after");
+        sgi_train_result result = run(parts, sets, 2, false, &stopped, &diagnostic);
+        assert_int_equal(result.end, SG_TRAIN_INTERRUPTED);
+        assert_int_equal(result.steps, stop);
+        result = run(parts, sets, 2, true, &w, &diagnostic);
+        assert_int_equal(result.first_step, stop);
+        assert_int_equal(result.end, SG_TRAIN_COMPLETE);
+        assert_same_weights(whole, parts);
+    }
 }
 
 /* ---- Collapse ----------------------------------------------------------------------------- */
