@@ -89,6 +89,15 @@ static bool read_variants(comparison *c, const char *list)
     return c->variant_count > 0;
 }
 
+/* The comparison's folder, when it holds no more than the index. */
+static void remove_folder(const comparison *c)
+{
+    char path[SG_PATH_SIZE];
+    if (sgi_run_path(path, c->folder, "compare.json") == SG_OK)
+        unlink(path);
+    rmdir(c->folder);
+}
+
 /* "adamw", or with several seeds "adamw-0", by the seed. */
 static void run_name(const comparison *c, size_t v, int64_t k, char *name, size_t size)
 {
@@ -98,34 +107,48 @@ static void run_name(const comparison *c, size_t v, int64_t k, char *name, size_
         snprintf(name, size, "%s-%" PRId64, c->variants[v]->name, c->first_seed + k);
 }
 
-static int train_variant(comparison *c, size_t v, int64_t k)
+/* The values that run k of variant v sets; `seed` holds one of them. Returns how many. */
+static size_t sets_of(const comparison *c, size_t v, int64_t k, char seed[64], const char **sets)
 {
-    char name[64], folder[SG_PATH_SIZE], seed[64];
-    int code;
-    sg_diagnostic diagnostic = {0};
-    const char *sets[MOST_VARIANT_SETS + 1] = {NULL};
     size_t count = c->variants[v]->set_count;
     memcpy(sets, c->variants[v]->sets, count * sizeof *sets);
-    snprintf(seed, sizeof seed, "training.seed=%" PRId64, c->first_seed + k);
+    snprintf(seed, 64, "training.seed=%" PRId64, c->first_seed + k);
     sets[count++] = seed;
-    run_name(c, v, k, name, sizeof name);
+    return count;
+}
+
+static bool open_variant(const comparison *c, size_t v, int64_t k, work *w, int *code)
+{
+    char seed[64];
+    const char *sets[MOST_VARIANT_SETS + 1] = {NULL};
+    size_t count = sets_of(c, v, k, seed, sets);
+    return open_work(w, c->arguments, c->problem_path, sets, count, code);
+}
+
+static int train_variant(comparison *c, size_t v, int64_t k)
+{
+    char name[64], folder[SG_PATH_SIZE];
+    int code;
+    sg_diagnostic diagnostic = {0};
     work w;
-    if (!open_work(&w, c->arguments, c->problem_path, sets, count, &code))
+    run_name(c, v, k, name, sizeof name);
+    if (!open_variant(c, v, k, &w, &code))
         return code;
     sg_status status = sgi_run_path(folder, c->folder, name);
     if (status == SG_OK)
         status = sgi_run_create_at(folder, &diagnostic);
+    else
+        (void)sgi_fail_file(&diagnostic, status, c->folder, "the path is too long");
     if (status != SG_OK) {
         tell(&diagnostic);
         close_work(&w);
         return exit_code_of(status);
     }
-    w.kind->method(w.file, c->labels[v], sizeof c->labels[v]);
     training t = {c->arguments,         &w,  c->pool, c->isa, folder, false, v == 0 && k == 0,
                   c->variants[v]->name, name};
     code = train_and_tell(&t, NULL);
-    if (code != EXIT_DONE && rmdir(folder) == 0) /* nothing was begun */
-        rmdir(c->folder);
+    if (code != EXIT_DONE && rmdir(folder) == 0 && v == 0 && k == 0) /* nothing was begun */
+        remove_folder(c);
     close_work(&w);
     return code;
 }
@@ -279,11 +302,24 @@ static void print_table(const comparison *c)
 
 /* ---- The command -------------------------------------------------------------------------- */
 
-/* Reads the file once for its kind, name and seed, and makes the folder. */
+/* What each variant is called in the report. A mistake in one is found before any is trained. */
+static int name_variants(comparison *c)
+{
+    for (size_t v = 0; v < c->variant_count; v++) {
+        int code;
+        work w;
+        if (!open_variant(c, v, 0, &w, &code))
+            return code;
+        w.kind->method(w.file, c->labels[v], sizeof c->labels[v]);
+        close_work(&w);
+    }
+    return EXIT_DONE;
+}
+
+/* Reads the file once for its kind, name and seed, and then as each variant. */
 static int prepare(comparison *c, char *name, size_t size)
 {
     int code;
-    sg_diagnostic diagnostic = {0};
     work w;
     const char *list = c->arguments->variants;
     find_problem(c->arguments->operands[0], c->problem_path);
@@ -295,12 +331,25 @@ static int prepare(comparison *c, char *name, size_t size)
     close_work(&w);
     if (!read_variants(c, list ? list : c->kind->usual))
         return EXIT_BAD_INPUT;
+    return name_variants(c);
+}
+
+/* The folder, with the index of all runs in it before the first: whenever the comparison is cut
+ * short, the runs that are there can be reported. */
+static int make_folder(comparison *c, const char *name)
+{
+    sg_diagnostic diagnostic = {0};
     sg_status status;
-    if (c->arguments->out) {
-        snprintf(c->folder, sizeof c->folder, "%s", c->arguments->out);
-        status = sgi_run_create_at(c->folder, &diagnostic);
-    } else {
+    if (!c->arguments->out)
         status = sgi_run_create(c->folder, "runs", name, &diagnostic);
+    else if (copy_path(c->folder, c->arguments->out))
+        status = sgi_run_create_at(c->folder, &diagnostic);
+    else
+        return EXIT_BAD_INPUT;
+    if (status == SG_OK) {
+        status = write_index(c, name, &diagnostic);
+        if (status != SG_OK)
+            rmdir(c->folder);
     }
     if (status != SG_OK)
         tell(&diagnostic);
@@ -311,21 +360,20 @@ static int compare(comparison *c)
 {
     char name[256];
     int code = prepare(c, name, sizeof name), worst = EXIT_DONE;
-    sg_diagnostic diagnostic = {0};
-    /* A variant that fails numerically is a result; only an interruption ends the comparison. */
+    if (code == EXIT_DONE)
+        code = make_folder(c, name);
     if (code != EXIT_DONE)
         return code;
+    /* A variant that fails numerically is a result; only an interruption ends the comparison. */
     for (size_t v = 0; v < c->variant_count; v++)
         for (int64_t k = 0; k < c->arguments->seeds; k++) {
             code = train_variant(c, v, k);
             worst = code > worst ? code : worst;
+            if (code == EXIT_INTERRUPTED)
+                (void)write_report(c->folder);
             if (code == EXIT_INTERRUPTED || code == EXIT_BAD_INPUT)
                 return code;
         }
-    if (write_index(c, name, &diagnostic) != SG_OK) {
-        tell(&diagnostic);
-        return EXIT_RUN_FAILED;
-    }
     bool reported = write_report(c->folder);
     if (!c->arguments->quiet && !c->arguments->json)
         print_table(c);

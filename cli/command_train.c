@@ -21,8 +21,7 @@ static bool find_run(const cli_arguments *arguments, char folder[SG_PATH_SIZE])
     struct stat info;
     const char *operand = arguments->operands[0];
     if (arguments->out || (stat(operand, &info) == 0 && S_ISDIR(info.st_mode))) {
-        snprintf(folder, SG_PATH_SIZE, "%s", arguments->out ? arguments->out : operand);
-        return true;
+        return copy_path(folder, arguments->out ? arguments->out : operand);
     }
     char path[SG_PATH_SIZE];
     int code;
@@ -62,8 +61,12 @@ static int resume_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
     char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
     int code = EXIT_BAD_INPUT;
     work w;
-    if (!find_run(arguments, folder) || sgi_run_path(path, folder, "problem.yaml") != SG_OK)
+    if (!find_run(arguments, folder))
         return EXIT_BAD_INPUT;
+    if (sgi_run_path(path, folder, "problem.yaml") != SG_OK) {
+        complain("%s: the path is too long", folder);
+        return EXIT_BAD_INPUT;
+    }
     if (!open_work(&w, arguments, path, NULL, 0, &code))
         return code;
     training t = {arguments, &w, pool, isa, folder, true, true, "train", "train"};
@@ -88,13 +91,14 @@ static int new_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
         return code;
     sg_status status;
     if (arguments->out) {
-        snprintf(folder, sizeof folder, "%s", arguments->out);
-        status = sgi_run_create_at(folder, &diagnostic);
+        status = copy_path(folder, arguments->out) ? sgi_run_create_at(folder, &diagnostic)
+                                                   : SG_ERROR_ARGUMENT;
     } else {
         status = sgi_run_create(folder, "runs", w.kind->name(w.file), &diagnostic);
     }
     if (status != SG_OK) {
-        tell(&diagnostic);
+        if (diagnostic.message[0])
+            tell(&diagnostic);
         close_work(&w);
         return exit_code_of(status);
     }

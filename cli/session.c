@@ -44,6 +44,18 @@ bool problem_folder(char path[SG_PATH_SIZE])
     return is_folder(path);
 }
 
+bool copy_path(char path[SG_PATH_SIZE], const char *from)
+{
+    int length = snprintf(path, SG_PATH_SIZE, "%s", from);
+    if (length > 0 && length < SG_PATH_SIZE)
+        return true;
+    if (length > 0)
+        complain("the path %s is too long", from);
+    else
+        complain("a path is empty");
+    return false;
+}
+
 void find_problem(const char *name, char path[SG_PATH_SIZE])
 {
     char folder[SG_PATH_SIZE];
@@ -114,15 +126,36 @@ void watch_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
+static size_t put(size_t used, const char *text)
+{
+    size_t length = strlen(text), room = sizeof command_line - 1 - used;
+    length = length < room ? length : room;
+    memcpy(command_line + used, text, length);
+    command_line[used + length] = '\0';
+    return used + length;
+}
+
+/* An argument as a shell reads it back: in single quotes, which end before a single quote inside
+ * and begin again behind it. */
+static size_t put_quoted(size_t used, const char *argument)
+{
+    used = put(used, "'");
+    for (const char *c = argument; *c; c++) {
+        const char text[2] = {*c, 0};
+        used = put(used, *c == '\'' ? "'\\''" : text);
+    }
+    return put(used, "'");
+}
+
 void remember_command(int argc, char **argv)
 {
     arguments_given = argv;
-    size_t used = (size_t)snprintf(command_line, sizeof command_line, "stablegrad");
-    for (int i = 1; i < argc && used < sizeof command_line; i++) {
+    size_t used = put(0, "stablegrad");
+    for (int i = 1; i < argc; i++) {
         bool plain =
-            argv[i][0] && strcspn(argv[i], " '\"\\$&;|<>()*?[]#~`!\t\n") == strlen(argv[i]);
-        used += (size_t)snprintf(command_line + used, sizeof command_line - used,
-                                 plain ? " %s" : " '%s'", argv[i]);
+            argv[i][0] && strcspn(argv[i], " '\"\\$&;|<>(){}*?[]#~`!\t\n") == strlen(argv[i]);
+        used = put(used, " ");
+        used = plain ? put(used, argv[i]) : put_quoted(used, argv[i]);
     }
 }
 

@@ -12,6 +12,9 @@
 /* The file that `name` means: a path, or the name of a shipped problem ("burgers"). */
 void find_problem(const char *name, char path[SG_PATH_SIZE]);
 
+/* Copies a path that was typed; false, and says so, when it is too long. */
+bool copy_path(char path[SG_PATH_SIZE], const char *from);
+
 /* Where the shipped problems are; false if they are nowhere to be found. */
 bool problem_folder(char path[SG_PATH_SIZE]);
 

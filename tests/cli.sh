@@ -286,6 +286,41 @@ says handed/metrics.jsonl '"handover":"raw"'
 says handed/run.json '"handover": "restart"'
 says handed/report.html 'At step 11 the gradients became raw ones'
 
+# An interrupted comparison can be reported: the runs that are there, and which are not.
+# shellcheck disable=SC2086
+"$program" compare heat.yaml $small --set training.steps=4000 --quiet --out half --threads 1 2>err &
+pid=$!
+until grep -q '"step":100,' half/adamw/metrics.jsonl 2>/dev/null; do sleep 0.05; done
+kill -INT $pid
+got=0
+wait $pid || got=$?
+[ "$got" = 130 ] || fail "interrupted with $got"
+[ -s half/report.html ] || fail "an interrupted comparison has no report"
+expect 0 report half
+says half/report.html 'stablegrad'
+
+# The command in run.json means the same to a shell.
+cp heat.yaml "it's heat.yaml"
+# shellcheck disable=SC2086
+expect 0 train "it's heat.yaml" $small --set training.steps=1 --quiet --out 'a b'
+sed -n 's/^ *"command": "\(.*\)",$/\1/p' 'a b/run.json' | sed 's/\\\\/\\/g' >command
+says command "'it'\\''s heat.yaml'"
+eval "printf '%s\\n' $(cat command)" >words
+says words "it's heat.yaml"
+says words 'a b'
+
+# A path that is too long is called so.
+long=$(printf '%01200d' 0)
+expect 2 train "$long" --resume --out "$long"
+says err 'too long'
+expect 2 train heat.yaml --out "$long"
+says err 'too long'
+expect 2 compare heat.yaml --out "$long"
+says err 'too long'
+deep=$(printf 'abcdefghi/%.0s' $(seq 101))
+expect 2 compare heat.yaml --out "${deep}abcdefgh"
+says err 'too long'
+
 # The README's problem in ten lines, as it stands there.
 awk '/^Save as/ { on = 1; next } /^Then:/ { exit } on && /^    / { print substr($0, 5) }' "$source/README.md" >readme.yaml
 [ "$(wc -l <readme.yaml)" = 10 ] || fail "the README's problem is not ten lines long"

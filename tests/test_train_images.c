@@ -307,6 +307,22 @@ static void test_events(void **state)
     json_t *array = sgi_image_events_json(&events);
     assert_int_equal(json_array_size(array), 2);
     sgi_image_events_read(&again, array);
+    /* After a recovery trouble is news again, also in a run that was resumed from there. */
+    assert_non_null(sgi_image_events_evaluation(&again, 12, &dead, 100, "b"));
+    assert_null(sgi_image_events_evaluation(&again, 13, &dead, 100, "b"));
+    assert_non_null(sgi_image_events_evaluation(&again, 15, &alive, 100, "b"));
+    assert_int_equal(again.count, 4);
+    /* However often it happens, memory is bounded, and the first and the last are kept. */
+    for (uint64_t step = 20; step < 400; step += 2) {
+        assert_non_null(sgi_image_events_evaluation(&again, step, &dead, 100, "b"));
+        assert_non_null(sgi_image_events_evaluation(&again, step + 1, &alive, 100, "b"));
+    }
+    assert_int_equal(again.count, SG_EVENTS_KEPT);
+    assert_int_equal(again.list[0].step, 5);
+    assert_int_equal(again.list[SG_EVENTS_KEPT - 1].step, 399);
+    for (size_t i = 1; i < again.count; i++)
+        assert_true(again.list[i].step > again.list[i - 1].step);
+    sgi_image_events_read(&again, array);
     json_t *copy = sgi_image_events_json(&again);
     assert_true(json_equal(array, copy));
     json_decref(array);

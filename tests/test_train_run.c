@@ -333,7 +333,8 @@ static void a_loss_that_overflows_ends_with_a_message(void **state)
     assert_non_null(strstr(said(&diagnostic), "Last good checkpoint: step "));
     /* The same trouble is told once; again only where a step in between was not skipped. */
     assert_true(w.notes >= 1 && w.notes < SG_MOST_SKIPPED);
-    assert_non_null(strstr(w.last_note, "the gradient of "));
+    /* The gradient of every layer is bad; the one at the output, where it came from, is named. */
+    assert_non_null(strstr(w.last_note, "the gradient of layers.3 is not finite"));
     assert_non_null(strstr(w.last_note, "loss term '"));
     assert_ok(sgi_run_path(path, folder, "last.safetensors"));
     assert_int_equal(access(path, R_OK), 0);
@@ -341,6 +342,42 @@ static void a_loss_that_overflows_ends_with_a_message(void **state)
     char *record = read_file(folder, "run.json", &size);
     assert_non_null(strstr(record, "\"failed\""));
     free(record);
+}
+
+static void the_record_names_the_optimizer(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"adamw", "adam", "sgd"};
+    for (size_t i = 0; i < 3; i++) {
+        char folder[SG_PATH_SIZE], set[64], wanted[64];
+        const char *const sets[] = {set, "training.steps=1"};
+        sgi_train_result result;
+        watch w = {0};
+        size_t size;
+        folder_named(folder, names[i]);
+        snprintf(set, sizeof set, "training.optimizer.name=%s", names[i]);
+        snprintf(wanted, sizeof wanted, "\"optimizer\": \"%s\"", names[i]);
+        assert_ok(run(folder, sets, 2, 1, false, &w, &result, NULL));
+        char *record = read_file(folder, "run.json", &size);
+        assert_non_null(strstr(record, wanted));
+        assert_int_equal(strstr(record, "\"adam_eps\"") != NULL, i < 2);
+        free(record);
+    }
+}
+
+/* Five coordinates on the default grid, 101 points for each: told once, and measured on less. */
+static void a_grid_that_is_too_large_is_thinned_with_a_word(void **state)
+{
+    (void)state;
+    char folder[SG_PATH_SIZE];
+    const char *const sets[] = {"evaluation.grid=40000 x 20000", "training.steps=2",
+                                "training.evaluate_every=1"};
+    sgi_train_result result;
+    watch w = {0};
+    folder_named(folder, "grid");
+    assert_ok(run(folder, sets, 3, 1, false, &w, &result, NULL));
+    assert_int_equal(w.evaluations, 2);
+    assert_non_null(strstr(w.last_note, "errors are measured on 57"));
 }
 
 static void what_cannot_be_resumed_is_refused(void **state)
@@ -493,6 +530,8 @@ int main(void)
         cmocka_unit_test(a_crash_after_a_checkpoint_loses_nothing),
         cmocka_unit_test(stablegrad_leaves_the_forward_model_untouched),
         cmocka_unit_test(a_loss_that_overflows_ends_with_a_message),
+        cmocka_unit_test(the_record_names_the_optimizer),
+        cmocka_unit_test(a_grid_that_is_too_large_is_thinned_with_a_word),
         cmocka_unit_test(what_cannot_be_resumed_is_refused),
         cmocka_unit_test(a_folder_that_cannot_be_written_is_an_error),
         cmocka_unit_test(every_allocation_of_a_trainer_in_turn),

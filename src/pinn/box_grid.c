@@ -33,7 +33,7 @@ sgi_box_grid sgi_box_grid_of_problem(const sgi_problem *problem)
     for (int c = 0; c < problem->names.coordinate_count; c++)
         sizes[c] = (size_t)problem->settings.evaluation.grid[c];
     if (sgi_box_grid_make(problem, sizes, &grid) != SG_OK)
-        grid.total = 0;
+        grid.total = SIZE_MAX;
     return grid;
 }
 
@@ -51,7 +51,8 @@ sgi_box_grid sgi_box_grid_thinned(const sgi_box_grid *grid, size_t most)
             cut = cut || size < thin.sizes[c];
             thin.sizes[c] = size;
         }
-        thin.total = count_points(&thin);
+        size_t total = count_points(&thin);
+        thin.total = total ? total : SIZE_MAX;
         if (!cut)
             break;
     }

@@ -12,7 +12,8 @@ typedef struct sgi_box_grid {
     size_t total; /* points */
 } sgi_box_grid;
 
-/* The grid of the problem's evaluation settings. */
+/* The grid of the problem's evaluation settings; `total` is SIZE_MAX when there are too many points
+ * to count, so use it thinned. */
 sgi_box_grid sgi_box_grid_of_problem(const sgi_problem *problem);
 
 /* The same box with other sizes. SG_ERROR_ARGUMENT if there are too many points to count. */

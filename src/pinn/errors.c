@@ -35,9 +35,9 @@ static sg_status prepare(sgi_errors *errors, sgi_problem *problem, sg_pool *pool
     size_t fields = (size_t)problem->names.field_count;
     const sg_allocator *a = &errors->allocator;
     sg_diagnostic diagnostic;
-    errors->grid = sgi_box_grid_of_problem(problem);
-    if (errors->grid.total == 0)
-        return SG_ERROR_MEMORY;
+    sgi_box_grid whole = sgi_box_grid_of_problem(problem);
+    errors->grid = sgi_box_grid_thinned(&whole, SG_ERROR_VALUES / fields);
+    errors->thinned = errors->grid.total < whole.total;
     sg_status status = sgi_problem_quantities(problem, problem->names.fields, fields,
                                               &errors->values, &diagnostic);
     if (status != SG_OK)
@@ -86,6 +86,12 @@ void sgi_errors_destroy(sgi_errors *errors)
     sgi_release(&allocator, errors);
 }
 
+/* The larger of the two; fmax would drop a NaN. */
+static double larger(double a, double b)
+{
+    return isnan(a) || a >= b ? a : b;
+}
+
 sg_status sgi_errors_measure(sgi_errors *errors, sg_jet_network *network, sg_pool *pool)
 {
     size_t fields = (size_t)errors->problem->names.field_count;
@@ -101,13 +107,13 @@ sg_status sgi_errors_measure(sgi_errors *errors, sg_jet_network *network, sg_poo
             double d = errors->prediction[f][i] - errors->reference[f][i];
             error += d * d;
             size += errors->reference[f][i] * errors->reference[f][i];
-            largest = fabs(d) > largest || isnan(d) ? fabs(d) : largest;
+            largest = larger(largest, fabs(d));
         }
         errors->fields[f] =
             (sg_pinn_error){errors->problem->names.fields[f], sqrt(error / size), largest};
         all_error += error;
         all_size += size;
-        all_largest = fmax(all_largest, largest);
+        all_largest = larger(all_largest, largest);
     }
     errors->fields[fields] = (sg_pinn_error){"all", sqrt(all_error / all_size), all_largest};
     errors->field_count = fields + 1;

@@ -5,10 +5,14 @@
 #include "pinn/quantities.h"
 #include "stablegrad/pinn.h"
 
+/* Values that are compared at most, over all fields: 128 MB each for reference and prediction. */
+enum { SG_ERROR_VALUES = 1 << 24 };
+
 typedef struct sgi_errors {
     sg_allocator allocator;
     const sgi_problem *problem;
-    sgi_box_grid grid;
+    sgi_box_grid grid; /* the problem's, thinned where it asks for more than SG_ERROR_VALUES */
+    bool thinned;
     sgi_point_set values;  /* the fields themselves */
     double **reference;    /* [field] (grid.total) */
     double **prediction;   /* [field] (grid.total) */

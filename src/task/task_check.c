@@ -53,6 +53,24 @@ static sg_status check_batch(const sgi_task *task, sgi_reader *reader)
     return SG_ERROR_FORMAT;
 }
 
+/* A classifier has no residual: what stands at the output is dL/dlogits. */
+static sg_status check_reference(const sgi_task *task, sgi_reader *reader)
+{
+    const sgi_training_settings *training = &task->settings.training;
+    if (training->reference.kind != SG_REFERENCE_RESIDUAL)
+        return SG_OK;
+    const sgi_yaml *scaling = node_of(task, "training", "stablegrad");
+    const sgi_yaml *node =
+        scaling->kind == SG_YAML_MAPPING ? sgi_yaml_get(scaling, "reference") : NULL;
+    sgi_yaml_place(reader->diagnostic, node ? node : scaling, 0, 0);
+    sgi_diagnostic_say(reader->diagnostic,
+                       "the reference 'residual' is the residual of an equation, and images have "
+                       "none");
+    sgi_diagnostic_suggest(reader->diagnostic,
+                           "'output' takes the gradient at the network's output instead");
+    return SG_ERROR_FORMAT;
+}
+
 sg_status sgi_task_check(sgi_task *task, sgi_reader *reader)
 {
     const sgi_data_settings *data = &task->settings.data;
@@ -61,5 +79,7 @@ sg_status sgi_task_check(sgi_task *task, sgi_reader *reader)
         status = check_files(task, reader, "test", &data->test);
     if (status == SG_OK)
         status = check_crops(task, reader);
+    if (status == SG_OK)
+        status = check_reference(task, reader);
     return status == SG_OK ? check_batch(task, reader) : status;
 }

@@ -1,5 +1,6 @@
 /* What befalls a network on images: its scale explodes, leaves the finite range, or its output no
- * longer depends on the image. Each kind is told and recorded once, the first time. */
+ * longer depends on the image. Each kind is told and recorded the first time, and again the first
+ * time after the network has recovered. */
 #ifndef SG_TRAIN_IMAGE_EVENTS_H
 #define SG_TRAIN_IMAGE_EVENTS_H
 
@@ -16,7 +17,7 @@ typedef enum sgi_image_event_kind {
 } sgi_image_event_kind;
 
 typedef struct sgi_image_event {
-    bool happened;
+    sgi_image_event_kind kind;
     uint64_t step;
     char layer[160]; /* "" for the last kind */
     bool backward;   /* SG_EVENT_NOT_FINITE: in the backward pass */
@@ -24,8 +25,14 @@ typedef struct sgi_image_event {
     char text[400];  /* the whole as a sentence */
 } sgi_image_event;
 
+/* Events that are remembered; the first half of the list keeps how it began, and later ones push
+ * each other out of the second. */
+enum { SG_EVENTS_KEPT = 32 };
+
 typedef struct sgi_image_events {
-    sgi_image_event events[SG_EVENTS];
+    sgi_image_event list[SG_EVENTS_KEPT]; /* (count) in the order of their steps */
+    size_t count;
+    bool told[SG_EVENTS]; /* and not to be told again before the network has recovered */
 } sgi_image_events;
 
 /* The loss above which a network has exploded: guessing gives ln(classes). */
@@ -40,10 +47,6 @@ const sgi_image_event *sgi_image_events_step(sgi_image_events *events, const sg_
 const sgi_image_event *sgi_image_events_evaluation(sgi_image_events *events, uint64_t step,
                                                    const sgi_image_score *score, int classes,
                                                    const char *dull);
-
-/* The first block, from the output down, whose gradient is not finite; "the output" when it is the
- * signal itself. */
-const char *sgi_first_bad_gradient(const sg_scale_report *scale);
 
 /* The layer from which on outputs do not depend on the image, of a network just observed, or "". */
 const char *sgi_first_dull_layer(const sg_net *net);

@@ -120,7 +120,7 @@ static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, sg_step_i
     const sg_net *net = sgi_image_trainer_network(s->trainer);
     uint64_t number = sg_optim_steps(subject->optim) + 1;
     uint64_t every = (uint64_t)s->task->settings.observe_every;
-    bool exploded = s->events.events[SG_EVENT_EXPLODED].happened;
+    bool exploded = s->events.told[SG_EVENT_EXPLODED];
     double observe_from = exploded ? INFINITY : sgi_exploded_loss(sg_net_classes(net));
     if (number == 1 || number == subject->steps || (every > 0 && number % every == 0))
         observe_from = -INFINITY;

@@ -9,6 +9,14 @@
 #include "base/diagnostic.h"
 #include "files/file.h"
 
+const char *sgi_first_bad_gradient(const sg_scale_report *scale)
+{
+    for (size_t b = scale->block_count; b > 0; b--)
+        if (!scale->blocks[b - 1].finite)
+            return scale->blocks[b - 1].name;
+    return "the output";
+}
+
 json_t *sgi_json_number(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();

@@ -75,6 +75,11 @@ SG_CHECKED sg_status sgi_metrics_evaluation(sgi_metrics *metrics,
                                             const sgi_evaluation_metrics *evaluation,
                                             sg_diagnostic *diagnostic);
 
+/* The first block, from the output down, whose gradient is not finite; "the output" when it is the
+ * signal itself. What is not finite spreads towards the input on the way back, so a search from the
+ * input would always end at the first layer. */
+const char *sgi_first_bad_gradient(const sg_scale_report *scale);
+
 /* A JSON number, or null when the value is not finite. */
 json_t *sgi_json_number(double value);
 

@@ -24,6 +24,8 @@ typedef struct pinn_subject {
     sgi_remarks remarks;
     char misfit[SG_REMARK_SIZE]; /* how the reference does not solve the problem; "": it does */
     const char *notes[SG_MOST_REMARKS + 1];
+    bool told_grid; /* that errors are measured on a thinner grid */
+    char note[200];
 } pinn_subject;
 
 static pinn_subject *own(const sgi_subject *subject)
@@ -75,6 +77,21 @@ static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, sg_step_i
     return SG_OK;
 }
 
+/* Says once that the evaluation grid is larger than memory should be. */
+static const char *note_grid(pinn_subject *s)
+{
+    if (!s->errors || !s->errors->thinned || s->told_grid)
+        return NULL;
+    const sgi_box_grid *grid = &s->errors->grid;
+    size_t used = (size_t)snprintf(s->note, sizeof s->note,
+                                   "evaluation.grid has too many points; errors are measured on");
+    for (int c = 0; c < grid->coordinates && used < sizeof s->note; c++)
+        used += (size_t)snprintf(s->note + used, sizeof s->note - used, c ? " x %zu" : " %zu",
+                                 grid->sizes[c]);
+    s->told_grid = true;
+    return s->note;
+}
+
 static sg_status evaluate(sgi_subject *subject, sgi_evaluation_metrics *metrics,
                           sg_diagnostic *diagnostic)
 {
@@ -87,6 +104,7 @@ static sg_status evaluate(sgi_subject *subject, sgi_evaluation_metrics *metrics,
         metrics->errors = s->errors->fields;
         metrics->error_count = s->errors->field_count;
     }
+    metrics->note = note_grid(s);
     sg_pinn_loss loss;
     sg_pinn_trainer_validate(s->trainer, &loss);
     metrics->loss = loss.total;
@@ -128,14 +146,9 @@ static void trouble(const sgi_subject *subject, const sgi_step_metrics *metrics,
             if (!isfinite(worst->value))
                 break;
         }
-    const char *layer = "the output";
-    for (size_t b = 0; b < metrics->scale->block_count; b++)
-        if (!metrics->scale->blocks[b].finite) {
-            layer = metrics->scale->blocks[b].name;
-            break;
-        }
     snprintf(text, size, "%sthe gradient of %s is not finite (loss term '%s' is %.1e)", place,
-             layer, worst ? worst->name : "none", worst ? worst->value : 0.0);
+             sgi_first_bad_gradient(metrics->scale), worst ? worst->name : "none",
+             worst ? worst->value : 0.0);
 }
 
 /* ---- Files -------------------------------------------------------------------------------- */
@@ -330,6 +343,8 @@ sg_status sgi_pinn_subject_create(sgi_subject **out, sgi_problem *problem, sg_po
                                   sg_isa isa, const sg_allocator *given, sg_diagnostic *diagnostic)
 {
     sg_allocator allocator = sgi_allocator_or_heap(given);
+    sg_diagnostic unread;
+    diagnostic = diagnostic ? diagnostic : &unread;
     *out = NULL;
     pinn_subject *s = sgi_allocate(&allocator, 1, sizeof *s);
     sg_status status = s ? sgi_pinn_over(&s->pinn, problem, &allocator) : SG_ERROR_MEMORY;

@@ -40,6 +40,14 @@ static json_t *scale_object(const sg_scale_config *scale)
     return object;
 }
 
+/* SGD has no eps: a number of another optimizer would only mislead. */
+static void describe_optimizer(json_t *object, const sgi_training_settings *training)
+{
+    sgi_json_text(object, "optimizer", sg_optim_name((sg_optim_kind)training->optimizer));
+    if (training->optimizer != SG_OPTIM_SGD)
+        json_object_set_new(object, "adam_eps", sgi_json_number(training->eps));
+}
+
 sg_status sgi_record_write(const sgi_run_record *record, sg_diagnostic *diagnostic)
 {
     const sgi_train_config *config = record->config;
@@ -64,7 +72,7 @@ sg_status sgi_record_write(const sgi_run_record *record, sg_diagnostic *diagnost
     sgi_json_text(object, "status", record->state);
     sgi_json_text(object, "reason", record->reason);
     json_object_set_new(object, "stablegrad", scale_object(sg_scaler_config(subject->scaler)));
-    json_object_set_new(object, "adam_eps", sgi_json_number(subject->training->eps));
+    describe_optimizer(object, subject->training);
     subject->type->describe(subject, object);
     return sgi_json_write(config->folder, "run.json", object, diagnostic);
 }
