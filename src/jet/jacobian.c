@@ -5,6 +5,7 @@
 #include "base/params.h"
 
 static const size_t DEFAULT_BYTES = (size_t)256 << 20;
+static const size_t ROWS_BYTES = (size_t)64 << 20; /* of whole rows: more has no use */
 
 enum { LEAST_ITEMS = 6 }; /* of a panel: below, products have nothing to share */
 
@@ -85,7 +86,7 @@ static size_t choose_bytes(sg_jacobian *jacobian, size_t budget)
         all += set->items * sgi_kernel_item_bytes(jacobian, s);
         panel = larger(panel, smaller(rows, SGI_PANEL_ROWS) * row);
     }
-    size_t useful = smaller(larger(all, panel), budget ? budget : DEFAULT_BYTES);
+    size_t useful = smaller(larger(all, smaller(panel, ROWS_BYTES)), budget ? budget : DEFAULT_BYTES);
     return larger(useful, 2 * LEAST_ITEMS * least);
 }
 

@@ -12,8 +12,8 @@ enum {
     SQUARE_BLOCK = 192   /* parameters of a unit of J^T J, each way */
 };
 
-/* Panels that stay in a large cache between making and using them. */
-static const size_t PANEL_BYTES = (size_t)16 << 20;
+/* Panels that stay in cache between making and using them. */
+static const size_t PANEL_BYTES = (size_t)4 << 20;
 
 /* What the units see of one panel and one group of vectors. */
 typedef struct product_job {

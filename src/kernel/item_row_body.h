@@ -43,15 +43,28 @@ static SG_INLINE void row_block(int count, int columns, const row_args *args, in
     }
 }
 
-static SG_INLINE void row_columns(int columns, const row_args *args, int first, int end)
+/* All inputs of some outputs before the next: the row is written from front to back. */
+static SG_INLINE void row_outputs(int count, const row_args *args, int output)
 {
-    int output = 0;
-    for (; output + ROWS <= args->outputs; output += ROWS)
-        row_block(ROWS, columns, args, output, first, end);
-    for (; output + 2 <= args->outputs; output += 2)
-        row_block(2, columns, args, output, first, end);
-    if (output < args->outputs)
-        row_block(1, columns, args, output, first, end);
+    int first = 0, end = args->inputs;
+    for (; end - first > COLUMNS * LANES; first += COLUMNS * LANES)
+        row_block(count, COLUMNS, args, output, first, first + COLUMNS * LANES);
+    switch (vectors(end - first)) {
+    case COLUMNS:
+        row_block(count, COLUMNS, args, output, first, end);
+        break;
+#if SG_COLUMNS > 2
+    case 3:
+        row_block(count, 3, args, output, first, end);
+        break;
+    case 2:
+        row_block(count, 2, args, output, first, end);
+        break;
+#endif
+    default:
+        row_block(count, 1, args, output, first, end);
+        break;
+    }
 }
 
 /* Fewer inputs than lanes: whole vectors all the same, in the order of the outputs, so that each
@@ -80,24 +93,15 @@ static void item_row(const sgi_layer_shape *shape, const sgi_item_rows *rows, co
                      const void *a, void *weight, void *bias)
 {
     row_args args = {rows, z, a, shape->inputs, shape->outputs, weight};
-    int first = 0;
+    int output = shape->inputs < LANES ? shape->outputs : 0;
     if (shape->inputs < LANES)
         narrow_row(&args);
-    else
-        for (; first < shape->inputs; first += COLUMNS * LANES) {
-            int rest = vectors(shape->inputs - first);
-            if (rest >= COLUMNS)
-                row_columns(COLUMNS, &args, first,
-                            rest == COLUMNS ? shape->inputs : first + COLUMNS * LANES);
-#if SG_COLUMNS > 2
-            else if (rest == 3)
-                row_columns(3, &args, first, shape->inputs);
-            else if (rest == 2)
-                row_columns(2, &args, first, shape->inputs);
-#endif
-            else
-                row_columns(1, &args, first, shape->inputs);
-        }
+    for (; output + ROWS <= shape->outputs; output += ROWS)
+        row_outputs(ROWS, &args, output);
+    for (; output + 2 <= shape->outputs; output += 2)
+        row_outputs(2, &args, output);
+    if (output < shape->outputs)
+        row_outputs(1, &args, output);
     for (int o = 0; o < shape->outputs; o++) {
         real sum = 0;
         for (int side = 0; side < rows->sides; side++)
