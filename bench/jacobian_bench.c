@@ -121,19 +121,19 @@ static void close_subject(subject *s)
 
 static double gradient_seconds(subject *s)
 {
-    double before = seconds_now();
+    double before = sgi_seconds();
     sg_jet_gradient(s->jet, NULL);
-    return seconds_now() - before;
+    return sgi_seconds() - before;
 }
 
 /* All rows, `some` items at a time into the same memory. */
 static double rows_seconds(subject *s, void *rows, size_t some)
 {
-    double before = seconds_now();
+    double before = sgi_seconds();
     for (size_t i = 0; i < s->items; i += some)
         if (sg_jet_rows(s->jet, 0, i, s->items - i < some ? s->items - i : some, rows) != SG_OK)
             return NAN;
-    return seconds_now() - before;
+    return sgi_seconds() - before;
 }
 
 static void rows_line(sg_type type, int width, size_t items)
@@ -179,10 +179,10 @@ static void kernel_line(subject *s, double *kernel, sg_jacobian_method method, i
     }
     double best = HUGE_VAL;
     for (int i = 0; i < rounds; i++) {
-        double before = seconds_now();
+        double before = sgi_seconds();
         if (sg_jacobian_kernel(jacobian, NULL, kernel) != SG_OK)
             break;
-        best = fmin(best, seconds_now() - before);
+        best = fmin(best, sgi_seconds() - before);
     }
     sg_jacobian_cost cost = sg_jacobian_kernel_cost(jacobian);
     printf("%5zu x %-7zu %-9s %6d of %d %8.3f %8.2f %8.1f %7.0f %6zu\n", s->items,

@@ -1,12 +1,15 @@
-/* The jet engine's step against the machine's peak and against PyTorch: one table.
+/* The jet engine's step against the machine's peak and against its peers: one table.
  *
- *     jet_bench [--quick] [--no-peer] [ROW ...]
+ *     jet_bench [--quick] [--no-peer] [--peer NAME] [ROW ...]
  *
- * Each row is loss and gradient of one step at 2 threads, in a process of its own, so that its peak
- * memory is its own. Steps and short measurements of the FMA peak take turns, before and after the
- * peers, and medians are printed: shared machines change their speed from second to second. The
- * peer is bench/jet_torch.py: nested automatic differentiation as it is commonly written, and
- * hand-written Taylor channels with one backward pass. */
+ * Each row is loss and gradient of one step in float, at 2 threads, in a process of its own, so
+ * that its peak memory is its own. The peers (peer_*.py) get the same weights and points, and are
+ * timed only when loss and gradient agree with ours. Steps and short measurements of the FMA peak
+ * take turns, and ours is measured before and after every peer: shared machines change their speed
+ * from second to second. What is printed is the best step of each, and the ratio to the better of
+ * our two neighbours. The environment variable SG_BENCH_PEERS names the Python that has the peers
+ * (./dev peers); without it the PyTorch that the build has found is asked. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +19,32 @@
 
 #include "base/clock.h"
 #include "fma_peak.h"
-#include "jet_rows.h"
+#include "jet_case.h"
 
-enum { THREADS = 2, QUICK_DIVIDE = 8, MOST_REPEATS = 50 };
+enum { THREADS = 2, QUICK_DIVIDE = 8, MOST_REPEATS = 200, SMALL_POINTS = 8192 };
 
 typedef struct measurement {
-    double seconds, rate, peak; /* of a step, operations per second, FMA peak */
+    double seconds, rate, peak; /* of the best step, operations per second, FMA peak */
     double points, megabytes;
 } measurement;
+
+typedef struct options {
+    bool quick, peers;
+    const char *only; /* NULL, or the beginning of a peer's name */
+    char folder[64];  /* of the case */
+} options;
+
+static const struct peer {
+    const char *name, *script, *kind;
+} PEERS[] = {
+    {"JAX, nested jvp", "peer_jax.py", "nested"},
+    {"JAX, jet", "peer_jax.py", "jet"},
+    {"PyTorch, nested autograd", "peer_torch.py", "nested"},
+    {"PyTorch, Taylor by hand", "peer_torch.py", "taylor"},
+    {"PyTorch, func + compile", "peer_torch.py", "compiled"},
+    {"PyTorch, Taylor + compile", "peer_torch.py", "taylor-compiled"},
+    {"DeepXDE on PyTorch", "peer_deepxde.py", "deepxde"},
+};
 
 static double resident_megabytes(void)
 {
@@ -32,41 +53,27 @@ static double resident_megabytes(void)
     return (double)usage.ru_maxrss / 1024;
 }
 
-static int compare_double(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, compare_double);
-    return values[count / 2];
-}
-
 /* Steps and peaks in turns for `budget` seconds. */
 static void time_steps(sg_jet *jet, sg_pool *pool, double budget, measurement *m)
 {
-    double times[MOST_REPEATS], peaks[MOST_REPEATS];
+    m->seconds = HUGE_VAL;
+    m->peak = 0;
     int count = 0;
-    sg_jet_gradient(jet, NULL);
     for (double start = sgi_seconds();
          count < 3 || (count < MOST_REPEATS && sgi_seconds() - start < budget); count++) {
-        peaks[count] = bench_fma_peak(pool);
+        m->peak = fmax(m->peak, bench_fma_peak(pool));
         double before = sgi_seconds();
         sg_jet_gradient(jet, NULL);
-        times[count] = sgi_seconds() - before;
+        m->seconds = fmin(m->seconds, sgi_seconds() - before);
     }
-    m->seconds = median(times, count);
-    m->peak = median(peaks, count);
 }
 
-static sg_status measure(const bench_row *row, bool quick, measurement *m)
+static sg_status measure(const bench_row *row, const options *o, measurement *m)
 {
     bench_case c;
     sg_pool *pool = NULL;
     sg_jet *jet = NULL;
-    sg_status status = bench_open(&c, row, quick ? QUICK_DIVIDE : 1);
+    sg_status status = bench_open(&c, row, o->quick ? QUICK_DIVIDE : 1);
     if (status == SG_OK)
         status = sg_pool_create(&pool, THREADS, NULL);
     if (status == SG_OK) {
@@ -78,7 +85,10 @@ static sg_status measure(const bench_row *row, bool quick, measurement *m)
         status = sg_jet_create(&jet, &config, NULL);
     }
     if (status == SG_OK) {
-        time_steps(jet, pool, quick ? 0.3 : 1.5, m);
+        sg_jet_gradient(jet, NULL);
+        if (!bench_write_case(&c, jet, o->folder))
+            status = SG_ERROR_IO;
+        time_steps(jet, pool, o->quick ? 0.3 : 1, m);
         m->rate = c.flops / m->seconds;
         m->points = (double)c.points;
         m->megabytes = resident_megabytes();
@@ -90,7 +100,7 @@ static sg_status measure(const bench_row *row, bool quick, measurement *m)
 }
 
 /* Runs `measure` in a child and reads its answer. */
-static bool measure_apart(const bench_row *row, bool quick, measurement *m)
+static bool measure_apart(const bench_row *row, const options *o, measurement *m)
 {
     int ends[2];
     if (pipe(ends) != 0)
@@ -98,7 +108,7 @@ static bool measure_apart(const bench_row *row, bool quick, measurement *m)
     pid_t child = fork();
     if (child == 0) {
         measurement mine;
-        bool good = measure(row, quick, &mine) == SG_OK &&
+        bool good = measure(row, o, &mine) == SG_OK &&
                     write(ends[1], &mine, sizeof mine) == (ssize_t)sizeof mine;
         _exit(good ? 0 : 1);
     }
@@ -111,20 +121,16 @@ static bool measure_apart(const bench_row *row, bool quick, measurement *m)
     return good && status == 0;
 }
 
-/* The peer's seconds per step and peak memory: kind is "nested" or "taylor". */
-static bool measure_peer(const bench_row *row, bool quick, const char *kind, measurement *m)
+/* The peer's best seconds per step and peak memory; its complaints go to the terminal. */
+static bool run_peer(const struct peer *peer, const options *o, int threads, measurement *m)
 {
-    if (strlen(SG_BENCH_PYTHON) == 0)
+    const char *python = getenv("SG_BENCH_PEERS");
+    python = python ? python : SG_BENCH_PYTHON;
+    if (strlen(python) == 0)
         return false;
     char command[1024];
-    snprintf(command, sizeof command, "'%s' '%s' %s %d %d %zu %zu %s %d", SG_BENCH_PYTHON,
-             SG_BENCH_SCRIPT, kind, row->depth, row->width,
-             row->interior / (quick ? QUICK_DIVIDE : 1), row->rest / (quick ? QUICK_DIVIDE : 1),
-             row->problem == BENCH_BURGERS     ? "burgers"
-             : row->problem == BENCH_POISSON   ? "poisson"
-             : row->problem == BENCH_HELMHOLTZ ? "helmholtz"
-                                               : "burgers3d",
-             THREADS);
+    snprintf(command, sizeof command, "timeout 600 '%s' '%s/%s' %s '%s' %d 2>'%s/errors'", python,
+             SG_BENCH_DIR, peer->script, peer->kind, o->folder, threads, o->folder);
     FILE *pipe_end = popen(command, "r");
     if (!pipe_end)
         return false;
@@ -132,71 +138,110 @@ static bool measure_peer(const bench_row *row, bool quick, const char *kind, mea
     return pclose(pipe_end) == 0 && good;
 }
 
-static void print_peer(const measurement *ours, bool found, const measurement *peer)
+/* At its best number of threads: small batches may be faster on one. */
+static bool measure_peer(const struct peer *peer, const options *o, bool small, measurement *m)
 {
-    if (found)
-        printf(" %7.1fx %6.0f ms %5.0f MB", peer->seconds / ours->seconds, 1e3 * peer->seconds,
-               peer->megabytes);
-    else
-        printf(" %26s", "no peer");
+    measurement one;
+    bool good = run_peer(peer, o, THREADS, m);
+    if (good && small && run_peer(peer, o, 1, &one) && one.seconds < m->seconds)
+        *m = one;
+    return good;
 }
 
-/* The mean of what was measured before and after the peers. */
-static void join(measurement *m, const measurement *after)
+/* The last line of what a peer complained about. */
+static void print_complaint(const struct peer *peer, const options *o)
 {
-    m->seconds = (m->seconds + after->seconds) / 2;
-    m->rate = (m->rate + after->rate) / 2;
-    m->peak = (m->peak + after->peak) / 2;
+    char path[128], line[512], last[512] = "not installed";
+    snprintf(path, sizeof path, "%s/errors", o->folder);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file))
+        if (line[0] != '\n')
+            memcpy(last, line, sizeof last);
+    if (file)
+        fclose(file);
+    last[strcspn(last, "\n")] = 0;
+    printf("    %-27s no: %s\n", peer->name, last);
 }
 
-static void print_row(const bench_row *row, bool quick, bool peers)
+static void print_peer(const struct peer *peer, const bench_row *row, const options *o,
+                       measurement *ours)
 {
-    measurement ours, after, nested, taylor;
-    bool good = measure_apart(row, quick, &ours);
-    bool has_nested = peers && measure_peer(row, quick, "nested", &nested);
-    bool has_taylor = peers && measure_peer(row, quick, "taylor", &taylor);
-    if (!good || !measure_apart(row, quick, &after)) {
-        printf("%-18s failed\n", row->name);
+    measurement theirs, after;
+    bool small = ours->points < SMALL_POINTS;
+    if (!measure_peer(peer, o, small, &theirs)) {
+        print_complaint(peer, o);
         return;
     }
-    join(&ours, &after);
-    printf("%-18s %8.2f %8.3f %7.1f %6.1f %5.1f%% %4.0f", row->name, 1e3 * ours.seconds,
-           1e6 * ours.seconds / ours.points, 1e-9 * ours.rate, 1e-9 * ours.peak,
-           100 * ours.rate / ours.peak, ours.megabytes);
-    print_peer(&ours, has_nested, &nested);
-    print_peer(&ours, has_taylor, &taylor);
-    printf("\n");
+    if (!measure_apart(row, o, &after))
+        return;
+    double best = fmin(ours->seconds, after.seconds);
+    printf("    %-27s %9.2f %9.2f %7.1fx %27.0f\n", peer->name, 1e3 * theirs.seconds, 1e3 * best,
+           theirs.seconds / best, theirs.megabytes);
     fflush(stdout);
+    *ours = after;
+}
+
+static void print_row(const bench_row *row, const options *o)
+{
+    measurement ours;
+    if (!measure_apart(row, o, &ours)) {
+        printf("%-31s failed\n", row->name);
+        return;
+    }
+    printf("%-31s %9s %9.2f %8s %7.1f %6.1f %5.1f%% %5.0f\n", row->name, "", 1e3 * ours.seconds, "",
+           1e-9 * ours.rate, 1e-9 * ours.peak, 100 * ours.rate / ours.peak, ours.megabytes);
+    fflush(stdout);
+    for (size_t i = 0; i < sizeof PEERS / sizeof *PEERS && o->peers; i++)
+        if (!o->only || strncmp(PEERS[i].name, o->only, strlen(o->only)) == 0)
+            print_peer(&PEERS[i], row, o, &ours);
 }
 
 static bool wanted(const bench_row *row, int count, char **names)
 {
-    bool any = false;
-    for (int i = 0; i < count; i++) {
-        if (names[i][0] == '-')
-            continue;
-        any = true;
+    for (int i = 0; i < count; i++)
         if (strncmp(row->name, names[i], strlen(names[i])) == 0)
             return true;
+    return count == 0;
+}
+
+static void remove_case(const options *o)
+{
+    static const char *const names[] = {"case.json", "case.bin", "errors"};
+    char path[128];
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s", o->folder, names[i]);
+        unlink(path);
     }
-    return !any;
+    rmdir(o->folder);
 }
 
 int main(int count, char **arguments)
 {
-    bool quick = false, peers = true;
+    options o = {.peers = true, .folder = "/tmp/jet_bench.XXXXXX"};
+    int names = 0;
     for (int i = 1; i < count; i++) {
-        quick = quick || strcmp(arguments[i], "--quick") == 0;
-        peers = peers && strcmp(arguments[i], "--no-peer") != 0;
+        if (strcmp(arguments[i], "--quick") == 0)
+            o.quick = true;
+        else if (strcmp(arguments[i], "--no-peer") == 0)
+            o.peers = false;
+        else if (strcmp(arguments[i], "--peer") == 0 && i + 1 < count)
+            o.only = arguments[++i];
+        else
+            arguments[++names] = arguments[i];
+    }
+    if (!mkdtemp(o.folder)) {
+        perror("jet_bench");
+        return 1;
     }
     printf("loss and gradient of one step, float, %d threads, %s%s\n", THREADS,
            sg_isa_name(sg_isa_resolve(SG_ISA_AUTO)),
-           quick ? "; quick: an eighth of the points" : "");
-    printf("%-18s %8s %8s %7s %6s %6s %4s %26s %26s\n", "network", "ms", "us/point", "GFLOP/s",
-           "peak", "share", "MB", "PyTorch, nested autograd", "PyTorch, Taylor channels");
+           o.quick ? "; quick: an eighth of the points" : "");
+    printf("%-31s %9s %9s %8s %7s %6s %6s %5s\n", "network, and its peers", "peer ms", "our ms",
+           "ratio", "GFLOP/s", "peak", "share", "MB");
     fflush(stdout);
     for (int i = 0; i < BENCH_ROWS; i++)
-        if (wanted(&bench_rows[i], count - 1, arguments + 1))
-            print_row(&bench_rows[i], quick, peers);
+        if (wanted(&bench_rows[i], names, arguments + 1))
+            print_row(&bench_rows[i], &o);
+    remove_case(&o);
     return 0;
 }

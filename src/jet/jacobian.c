@@ -86,7 +86,8 @@ static size_t choose_bytes(sg_jacobian *jacobian, size_t budget)
         all += set->items * sgi_kernel_item_bytes(jacobian, s);
         panel = larger(panel, smaller(rows, SGI_PANEL_ROWS) * row);
     }
-    size_t useful = smaller(larger(all, smaller(panel, ROWS_BYTES)), budget ? budget : DEFAULT_BYTES);
+    size_t useful =
+        smaller(larger(all, smaller(panel, ROWS_BYTES)), budget ? budget : DEFAULT_BYTES);
     return larger(useful, 2 * LEAST_ITEMS * least);
 }
 
