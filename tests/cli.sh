@@ -159,8 +159,15 @@ says err 'outside.npz exists already; --force overwrites it'
 expect 0 eval runs/heat-0001 --points points.csv --out outside.npz --force
 expect 2 eval runs/heat-0001 --points outside.npz
 says err "'u' is not a coordinate of the problem (x, t)"
-if python3 -c 'import numpy' 2>/dev/null; then
-    python3 -c 'import numpy as np
+expect 2 eval runs/heat-0001 --points nowhere.csv
+says err 'nowhere.csv'
+expect 2 eval runs/heat-0001 --points nowhere.npz
+python=
+for candidate in python3 /usr/bin/python3; do
+    [ -n "$python" ] || ! $candidate -c 'import numpy' 2>/dev/null || python=$candidate
+done
+if [ -n "$python" ]; then
+    $python -c 'import numpy as np
 np.savez("named.npz", t=np.array([0, 1.0]), x=np.array([0.5, 0.25]))
 np.savez("table.npz", np.array([[0.5, 0], [0.25, 1]]))
 np.savez("short.npz", t=np.array([0.0]), x=np.array([0.5, 0.25]))'
