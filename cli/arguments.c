@@ -16,26 +16,33 @@
     }
 
 const cli_option options[] = {
-    {"set", OPTION_SETS, 0, "KEY=VALUE", "override a value of the problem; may be repeated"},
-    ROW(threads, OPTION_COUNT, "N", "threads (default: one for each processor)"),
-    ROW(seed, OPTION_COUNT, "N", "seed of weights and points (default: the problem's)"),
-    ROW(seeds, OPTION_COUNT, "N", "how many seeds, counting up from the first (default: 1)"),
-    ROW(out, OPTION_TEXT, "PATH", "where results go"),
-    ROW(resume, OPTION_FLAG, NULL, "go on from the newest checkpoint, bit for bit"),
-    ROW(variants, OPTION_TEXT, "LIST", "what to compare, separated by commas; see below"),
-    ROW(problem, OPTION_TEXT, "FILE", "the problem, when weights are given without a run"),
-    ROW(grid, OPTION_TEXT, "NxM", "evaluate on a grid of that many points a coordinate"),
+    {"set", OPTION_SETS, 0, "KEY=VALUE",
+     "set an option of the file to another value; may be repeated"},
+    ROW(threads, OPTION_COUNT, "N", "number of threads (default: one for each processor)"),
+    ROW(seed, OPTION_COUNT, "N",
+        "seed of the initial weights and of the points (default: the one in the file)"),
+    ROW(seeds, OPTION_COUNT, "N",
+        "how many seeds to train, counting up from the first one (default: 1)"),
+    ROW(out, OPTION_TEXT, "PATH", "the folder or file that the results are written to"),
+    ROW(resume, OPTION_FLAG, NULL,
+        "go on from the newest checkpoint, as if the run had never stopped"),
+    ROW(variants, OPTION_TEXT, "LIST",
+        "the variants to compare, separated by commas; they are listed below"),
+    ROW(problem, OPTION_TEXT, "FILE",
+        "the problem that the weights solve, when RUN is a file of weights"),
+    ROW(grid, OPTION_TEXT, "NxM", "evaluate on a grid with so many points along each coordinate"),
     ROW(points, OPTION_TEXT, "FILE", "evaluate at the points of a .csv, .npy or .npz file"),
-    ROW(fields, OPTION_TEXT, "LIST", "what to evaluate: u,u_x,u_xx (default: the fields)"),
-    ROW(residuals, OPTION_FLAG, NULL, "add the residual of each equation"),
-    ROW(precision, OPTION_TEXT, "TYPE", "float or double (default: the problem's)"),
-    ROW(best, OPTION_FLAG, NULL, "use the best weights instead of the newest"),
-    ROW(isa, OPTION_TEXT, "SET", "instruction set: auto, generic, avx2, avx512"),
-    ROW(images, OPTION_FLAG, NULL, "a task on images instead of a PDE"),
-    ROW(force, OPTION_FLAG, NULL, "overwrite a file that exists"),
-    ROW(quiet, OPTION_FLAG, NULL, "say nothing but mistakes"),
-    ROW(json, OPTION_FLAG, NULL, "print JSON, one object a line"),
-    ROW(help, OPTION_FLAG, NULL, "this text"),
+    ROW(fields, OPTION_TEXT, "LIST",
+        "the quantities to evaluate, as u,u_x,u_xx (default: the fields)"),
+    ROW(residuals, OPTION_FLAG, NULL, "evaluate the residual of each equation as well"),
+    ROW(precision, OPTION_TEXT, "TYPE", "float or double (default: the one in the file)"),
+    ROW(best, OPTION_FLAG, NULL, "use the weights of the best evaluation instead of the newest"),
+    ROW(isa, OPTION_TEXT, "SET", "instruction set to compute with: auto, generic, avx2 or avx512"),
+    ROW(images, OPTION_FLAG, NULL, "write a task on images instead of a PDE problem"),
+    ROW(force, OPTION_FLAG, NULL, "overwrite the file if it exists already"),
+    ROW(quiet, OPTION_FLAG, NULL, "print nothing but errors"),
+    ROW(json, OPTION_FLAG, NULL, "print JSON instead of text, one object on each line"),
+    ROW(help, OPTION_FLAG, NULL, "print this help"),
 };
 const size_t option_count = sizeof options / sizeof options[0];
 
@@ -193,7 +200,9 @@ void print_overview(FILE *to)
     for (size_t i = 0; i < command_count; i++)
         fprintf(to, "  %-8s %-14s %s\n", commands[i].name, commands[i].operands,
                 commands[i].summary);
-    fputs("\nstablegrad COMMAND --help tells more. stablegrad --version tells the version.\n", to);
+    fputs("\n'stablegrad COMMAND --help' explains a command, 'stablegrad --version' prints the "
+          "version.\n",
+          to);
 }
 
 void print_help(const cli_command *command, FILE *to)

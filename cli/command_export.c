@@ -3,7 +3,9 @@
 #include "solution_files.h"
 
 const char export_details[] =
-    "FILE ends in .npz (NumPy: axes and arrays), .csv (one row a point) or .vti (ParaView, VTK).\n"
+    "The ending of FILE chooses the format: .npz holds the axes and arrays for NumPy, .csv has "
+    "one\n"
+    "row for each point, .vti is for ParaView and other programs that use VTK.\n"
     "\n"
     "  stablegrad export runs/heat-0001 heat.vti\n"
     "  stablegrad export runs/heat-0001 heat.npz --grid 201x101 --fields u,u_x --residuals\n";

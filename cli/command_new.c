@@ -9,16 +9,16 @@
 static const char problem[] =
     "# The heat equation on a rod: u_t = k u_xx, ends kept at zero, one sine wave at the start.\n"
     "#\n"
-    "#     stablegrad check FILE      the plan, the cost, and whether the reference solves it\n"
-    "#     stablegrad train FILE      solve it; results go to runs/\n"
+    "#     stablegrad check FILE      look for mistakes, and test whether the reference solves it\n"
+    "#     stablegrad train FILE      solve it; the results are written to runs/\n"
     "#\n"
     "# Only coordinates, fields and equations are needed; everything else has a default, and any\n"
     "# value can be set on the command line: --set training.steps=5000\n"
     "name: heat\n"
     "\n"
-    "coordinates: {x: [0, 1], t: [0, 1]} # a box: each with its range\n"
-    "fields: [u]                         # what the network gives; several for a system\n"
-    "constants: {k: 0.1}                 # names for the expressions below\n"
+    "coordinates: {x: [0, 1], t: [0, 1]} # each with its range: the domain is a box\n"
+    "fields: [u]                         # the unknowns; a system has several\n"
+    "constants: {k: 0.1}                 # numbers that the expressions below can name\n"
     "\n"
     "# Each equation is an expression that should be zero, or two sides with '='. Derivatives are\n"
     "# written by subscript: u_t, u_xx, u_xy; lap(u) is the Laplacian in the space coordinates.\n"
@@ -32,7 +32,7 @@ static const char problem[] =
     "  initial: {at: t = 0, u: sin(pi*x), points: 256, weight: 10}\n"
     "  ends: {at: x = 0 | x = 1, u: 0, points: 256, weight: 10}\n"
     "\n"
-    "points: 2048 # in the domain, fresh every step\n"
+    "points: 2048 # so many points inside the domain, drawn anew in every step\n"
     "\n"
     "# The exact solution, if there is one: errors are measured against it.\n"
     "reference:\n"
@@ -44,14 +44,14 @@ static const char problem[] =
     "  optimizer: {name: adamw, rate: 2e-3, decay: 0}\n"
     "  schedule: cosine\n"
     "  steps: 3000\n"
-    "  stablegrad: {until: half} # the method, in the first half of the steps\n";
+    "  stablegrad: {until: half} # gradients are rescaled in the first half of the steps\n";
 
 static const char images[] =
     "# A network that tells images apart, without BatchNorm, kept alive by StableGrad.\n"
     "#\n"
-    "#     stablegrad check FILE      the network, its memory, the time of a step, its start\n"
-    "#     stablegrad train FILE      train it; results go to runs/\n"
-    "#     stablegrad compare FILE    with BatchNorm, without, with StableGrad, with signs\n"
+    "#     stablegrad check FILE      what the network is, its memory, and the time of a step\n"
+    "#     stablegrad train FILE      train it; the results are written to runs/\n"
+    "#     stablegrad compare FILE    train it with BatchNorm, without, and with StableGrad\n"
     "#\n"
     "# Only data.train and data.test are needed; everything else has a default, and any value can "
     "be\n"
@@ -63,8 +63,8 @@ static const char images[] =
     "files\n"
     "  train: data/train\n"
     "  test: data/test\n"
-    "  size: 64      # px of the network's square input\n"
-    "  crop: {area: [0.3, 1]} # random crops of training images, as shares of the whole\n"
+    "  size: 64      # side of the square that the network sees, in pixels\n"
+    "  crop: {area: [0.3, 1]} # the share of a training image that a random crop covers\n"
     "\n"
     "network:\n"
     "  model: resnet50 # or resnet18, efficientnet_v2_s, mlp\n"
@@ -75,7 +75,7 @@ static const char images[] =
     "  batch: 64\n"
     "  optimizer: {name: adamw, rate: 1e-3, decay: 1e-3}\n"
     "  schedule: cosine\n"
-    "  stablegrad: {until: forever} # in place of BatchNorm, to the end\n";
+    "  stablegrad: {until: forever} # in place of BatchNorm, so to the end of the run\n";
 
 int run_new(const cli_arguments *arguments)
 {

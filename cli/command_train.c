@@ -8,9 +8,9 @@
 #include "training.h"
 
 const char train_details[] =
-    "FILE is a problem file, the name of a shipped problem (see stablegrad list), or with "
-    "--resume\n"
-    "also the folder of a run. Results go to runs/NAME-NNNN, or to --out.\n"
+    "FILE is a problem file or the name of a shipped problem, which 'stablegrad list' shows. With\n"
+    "--resume it may also be the folder of a run. The results are written to the next free folder\n"
+    "runs/NAME-NNNN, or to the folder that --out names.\n"
     "\n"
     "  stablegrad train burgers --set network.hidden=12x64 --set training.steps=5000\n"
     "  stablegrad train runs/burgers-0001 --resume --set training.steps=80000\n";

@@ -45,8 +45,9 @@ void print_manual(FILE *to)
           ".SH SYNOPSIS\n.B stablegrad\n.I COMMAND\n[\\fIARGUMENT\\fR...] [\\fIOPTION\\fR...]\n"
           ".SH DESCRIPTION\n"
           "A problem file states coordinates, fields, equations and conditions as a paper does.\n"
-          "The program trains a network to satisfy them, with each layer's gradient rescaled by\n"
-          "StableGrad, and leaves a folder with the solution, the metrics and a report.\n",
+          "The program trains a network until it satisfies them. StableGrad rescales the gradient\n"
+          "of each layer after every backward pass. A run leaves a folder with the solution, the\n"
+          "metrics and a report.\n",
           to);
     for (size_t i = 0; i < command_count; i++) {
         const cli_command *c = &commands[i];
@@ -61,8 +62,10 @@ void print_manual(FILE *to)
             fputs(".fi\n", to);
         }
     }
-    fputs(".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\nthe run failed: numerics, disk\n.TP\n2\nthe "
-          "input is wrong\n.TP\n130\ninterrupted, with a checkpoint\n"
+    fputs(".SH EXIT STATUS\n.TP\n0\neverything was done\n.TP\n1\nthe run failed: a loss that is "
+          "not finite, a disk that is full\n.TP\n2\nthe "
+          "input is wrong: an option, a file, a value in it\n.TP\n130\ninterrupted; a checkpoint "
+          "was written\n"
           ".SH FILES\n.TP\nruns/NAME\\-NNNN\na run: problem.yaml, run.json, metrics.jsonl,\n"
           "checkpoints, field.npz, field.vti, report.html\n",
           to);

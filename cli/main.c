@@ -10,23 +10,25 @@
 
 const cli_command commands[] = {
     {"train", "FILE", 1, 1, "set threads seed out resume isa quiet json",
-     "Train a network to solve the problem in FILE", train_details, run_train},
+     "Train a network to solve the problem, or the task on images, in FILE", train_details,
+     run_train},
     {"compare", "FILE", 1, 1, "set threads seed seeds variants out isa quiet json",
-     "Train with and without StableGrad from the same start", compare_details, run_compare},
+     "Train with and without StableGrad from the same start, and compare", compare_details,
+     run_compare},
     {"eval", "RUN", 1, 1,
      "problem grid points fields residuals precision best out force threads json",
      "Evaluate a trained network at points or on a grid", eval_details, run_eval},
     {"export", "RUN FILE", 2, 2, "problem grid fields residuals precision best threads force",
      "Write the solution as .npz, .csv or .vti", export_details, run_export},
     {"check", "FILE", 1, 1, "set threads json",
-     "Check a problem: plan, cost, and whether its reference solves it", NULL, run_check},
-    {"report", "RUN", 1, 1, "quiet", "Write the report of a run or a comparison again", NULL,
+     "Check a file without training, and whether the reference solves it", NULL, run_check},
+    {"report", "RUN", 1, 1, "quiet", "Write the report of a run or of a comparison anew", NULL,
      run_report},
     {"new", "FILE", 1, 1, "images force quiet", "Write a commented problem to start from", NULL,
      run_new},
     {"list", "", 0, 0, "json", "List the shipped problems and the runs in this folder", NULL,
      run_list},
-    {"help", "[COMMAND]", 0, 1, "", "Help for the program or a command", NULL, run_help},
+    {"help", "[COMMAND]", 0, 1, "", "Explain the program or one of its commands", NULL, run_help},
 };
 const size_t command_count = sizeof commands / sizeof commands[0];
 

@@ -11,39 +11,47 @@
  * `steps`, `evaluate` and `checkpoint`, what the seed is of, and three defaults. */
 #define TRAINING_ROWS(at, steps, seed_of, until_is, blocks_are, log_is, evaluate, checkpoint)      \
     CHOICE("training.optimizer.name", TRAINING(at, optimizer),                                     \
-           WORDS(SG_OPTIM_LIST(SGI_LIST_WORD)), "adamw", "with PyTorch's semantics"),              \
-        REAL("training.optimizer.rate", TRAINING(at, rate), 0, 1e6, "1e-3", "learning rate"),      \
+           WORDS(SG_OPTIM_LIST(SGI_LIST_WORD)), "adamw",                                           \
+           "the optimizer, which computes what PyTorch's of that name does"),                      \
+        REAL("training.optimizer.rate", TRAINING(at, rate), 0, 1e6, "1e-3",                        \
+             "the learning rate, before the schedule multiplies it"),                              \
         OTHER("training.optimizer.betas", pair, TRAINING(at, betas), 0, BELOW_ONE, "[0.9, 0.999]", \
-              "of adam and adamw"),                                                                \
-        REAL("training.optimizer.eps", TRAINING(at, eps), 0, 1, "1e-8", "of adam and adamw"),      \
-        REAL("training.optimizer.decay", TRAINING(at, decay), 0, 1e6, "0", "weight decay"),        \
-        REAL("training.optimizer.momentum", TRAINING(at, momentum), 0, 1, "0", "of sgd"),          \
-        REAL("training.optimizer.dampening", TRAINING(at, dampening), 0, 1, "0", "of sgd"),        \
-        BOOL("training.optimizer.nesterov", TRAINING(at, nesterov), "false", "of sgd"),            \
+              "how slowly adam and adamw forget the gradient's mean and mean square"),             \
+        REAL("training.optimizer.eps", TRAINING(at, eps), 0, 1, "1e-8",                            \
+             "added to the denominator of adam and adamw"),                                        \
+        REAL("training.optimizer.decay", TRAINING(at, decay), 0, 1e6, "0",                         \
+             "weight decay; adamw decouples it from the gradient"),                                \
+        REAL("training.optimizer.momentum", TRAINING(at, momentum), 0, 1, "0", "momentum of sgd"), \
+        REAL("training.optimizer.dampening", TRAINING(at, dampening), 0, 1, "0",                   \
+             "dampening of sgd's momentum"),                                                       \
+        BOOL("training.optimizer.nesterov", TRAINING(at, nesterov), "false",                       \
+             "use Nesterov's form of sgd's momentum"),                                             \
         COUNT("training.schedule.warmup", TRAINING(at, warmup), 0, "0",                            \
-              "steps of linear warm-up, from `start` times the rate"),                             \
+              "steps of a linear warm-up, which begins at `start` times the rate"),                \
         REAL("training.schedule.start", TRAINING(at, warmup_start), 0, 1, "0",                     \
-             "factor at the first warm-up step"),                                                  \
+             "factor of the rate at the first step of the warm-up"),                               \
         CHOICE("training.schedule.then", TRAINING(at, then),                                       \
                WORDS(SG_SCHEDULE_LIST(SGI_LIST_WORD, SGI_LIST_NO_WORD)), "constant",               \
-               "after the warm-up, to the last step"),                                             \
+               "what the rate does from the end of the warm-up to the last step"),                 \
         REAL("training.schedule.floor", TRAINING(at, floor), 0, 1, "0",                            \
-             "factor that the cosine ends at"),                                                    \
-        OTHER("training.schedule.pieces", pieces, TRAINING(at, pieces), 0, 1e6, "[]",              \
-              "further factors: a list of {from, until, factor}"),                                 \
+             "factor of the rate at which the cosine ends"),                                       \
+        OTHER(                                                                                     \
+            "training.schedule.pieces", pieces, TRAINING(at, pieces), 0, 1e6, "[]",                \
+            "further factors of the rate, each for some steps: a list of {from, until, factor}"),  \
         REAL("training.clip", TRAINING(at, clip), 0, 1e30, "0",                                    \
-             "largest gradient norm; 0 is off"),                                                   \
+             "largest norm that the gradient of a step may have; 0 does not clip"),                \
         steps, SEED("training.seed", TRAINING(at, seed), "0", seed_of),                            \
         CHOICE("training.stablegrad.method", TRAINING(at, method),                                 \
                WORDS(SG_METHOD_LIST(SGI_LIST_WORD)), "stablegrad",                                 \
-               "what is done to each block's gradient"),                                           \
+               "what is done to the gradient of each block"),                                      \
         COUNT("training.stablegrad.from", TRAINING(at, from), 0, "0",                              \
-              "first step that is rescaled"),                                                      \
+              "first step whose gradients are rescaled"),                                          \
         OTHER("training.stablegrad.until", step, TRAINING(at, until), 0, 1e15, until_is,           \
-              "first step that is not any more: a number, half, or forever"),                      \
+              "first step that is no longer rescaled: a number, half (of all steps), or forever"), \
         CHOICE("training.stablegrad.handover", TRAINING(at, handover),                             \
                WORDS(SG_HANDOVER_LIST(SGI_LIST_WORD)), "convert",                                  \
-               "the optimizer's moments when gradients change between raw and rescaled"),          \
+               "what becomes of the optimizer's moments when gradients change between raw and "    \
+               "rescaled"),                                                                        \
         {"training.stablegrad.reference",                                                          \
          &sgi_codec_scale,                                                                         \
          TRAINING(at, reference),                                                                  \
@@ -51,12 +59,14 @@
          1e30,                                                                                     \
          WORDS(SG_REFERENCE_LIST(SGI_LIST_WORD, SGI_LIST_NO_WORD)),                                \
          "output",                                                                                 \
-         "the common scale; or a number"},                                                         \
+         "the scale that every block's gradient is brought to: a rule, or a number"},              \
         CHOICE("training.stablegrad.blocks", TRAINING(at, blocks),                                 \
-               WORDS(SG_BLOCKS_LIST(SGI_LIST_WORD)), blocks_are, "what is rescaled together"),     \
+               WORDS(SG_BLOCKS_LIST(SGI_LIST_WORD)), blocks_are,                                   \
+               "which parameters form a block and are rescaled together"),                         \
         REAL("training.stablegrad.eps", TRAINING(at, scale_eps), 0, 1, "1e-8",                     \
-             "added to each block's deviation"),                                                   \
-        COUNT("training.log_every", TRAINING(at, log_every), 1, log_is, "steps between metrics"),  \
+             "added to each block's standard deviation before it divides"),                        \
+        COUNT("training.log_every", TRAINING(at, log_every), 1, log_is,                            \
+              "steps between two lines of metrics"),                                               \
         evaluate, checkpoint
 
 #endif
