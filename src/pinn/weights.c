@@ -28,9 +28,10 @@ sg_status sgi_weights_list(sgi_weights *list, const sg_jet_network *network,
         sgi_weights_release(list, allocator);
         return SG_ERROR_MEMORY;
     }
+    void *values = sg_jet_network_values(network);
+    assert(values);
     for (size_t l = 0; l < layers; l++) {
         sg_jet_layer layer = sg_jet_network_layer(network, (int)l);
-        void *values = sg_jet_network_values(network);
         snprintf(list->names[2 * l], SG_WEIGHT_NAME, "layers.%zu.weight", l);
         snprintf(list->names[2 * l + 1], SG_WEIGHT_NAME, "layers.%zu.bias", l);
         list->tensors[2 * l] = (sgi_tensor){.name = list->names[2 * l],
