@@ -90,7 +90,7 @@ END
     problems=
     [ ! -e "$headers/pinn.h" ] || problems=pinn.h
     # shellcheck disable=SC2086 # a header or none
-    exports stablegrad-pinn jet.h $problems
+    exports stablegrad-pinn activation.h jet.h $problems
 fi
 
 # A prefix with static libraries only: the linker has no choice.

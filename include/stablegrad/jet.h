@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stablegrad/activation.h"
 #include "stablegrad/cpu.h"
 #include "stablegrad/list.h"
 #include "stablegrad/memory.h"
@@ -37,21 +38,6 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /* ---- Network ------------------------------------------------------------------------------ */
-
-/* The one list of activations and their names: append, never reorder. SIN is sin(frequency * z),
- * GELU the exact form z * Phi(z). */
-#define SG_ACTIVATION_LIST(X)                                                                      \
-    X(SG_ACTIVATION_TANH, "tanh")                                                                  \
-    X(SG_ACTIVATION_SILU, "silu")                                                                  \
-    X(SG_ACTIVATION_SIN, "sin")                                                                    \
-    X(SG_ACTIVATION_GELU, "gelu")                                                                  \
-    X(SG_ACTIVATION_SOFTPLUS, "softplus")
-
-typedef enum sg_activation { SG_ACTIVATION_LIST(SG_LIST_ENUM) } sg_activation;
-#define SG_ACTIVATION_COUNT (0 SG_ACTIVATION_LIST(SG_LIST_COUNT))
-
-/* The name in the list; "unknown" for other values. */
-const char *sg_activation_name(sg_activation activation);
 
 /* What the first layer sees. Features, in this order: each kept coordinate, rescaled; then
  * sin(w.x) of every wave; then cos(w.x) of every wave, with x the coordinates as given. Fourier
@@ -146,8 +132,9 @@ const char *sg_distribution_name(sg_distribution distribution);
 typedef struct sg_jet_init {
     sg_fan fan;
     sg_distribution distribution;
-    double gain; /* weights have deviation gain / sqrt(fan); 0: the activation's own gain in hidden
-                    layers (5/3 for tanh, 1/sqrt(E f(x)^2), x normal, for others), 1 in the last */
+    double
+        gain; /* weights have deviation gain / sqrt(fan); 0: the activation's own gain in hidden
+                 layers, 1/sqrt(E f(z)^2) for standard normal z (1.593 for tanh), 1 in the last */
     uint64_t seed;
 } sg_jet_init;
 
@@ -159,8 +146,6 @@ sg_jet_init sg_jet_init_defaults(void);
 SG_CHECKED sg_status sg_jet_network_initialize(sg_jet_network *network, const sg_jet_init *init);
 
 /* ---- Plans -------------------------------------------------------------------------------- */
-
-enum { SG_JET_MOST_ORDER = 4, SG_JET_MOST_CHANNELS = 128 };
 
 /* A part of a combination: coefficient times a derivative. */
 typedef struct sg_jet_term {

@@ -2,12 +2,13 @@
  * stream k, so a start depends on the seed alone. */
 #include <math.h>
 
+#include "base/gain.h"
 #include "base/random.h"
 #include "graph/internal.h"
 
-static double activated(sg_act act, double z)
+static double activated(const void *act, double z)
 {
-    switch (act) {
+    switch (*(const sg_act *)act) {
     case SG_ACT_RELU:
         return z > 0 ? z : 0;
     case SG_ACT_SILU:
@@ -21,17 +22,9 @@ static double activated(sg_act act, double z)
     }
 }
 
-/* The integral over [-12, 12] by the trapezoidal rule, which is exact to rounding for such
- * integrands (ReLU's kink lies on a node). */
 double sg_act_gain(sg_act act)
 {
-    const double step = 1.0 / 64;
-    double sum = 0;
-    for (int i = -12 * 64; i <= 12 * 64; i++) {
-        double z = i * step, y = activated(act, z);
-        sum += y * y * exp(-z * z / 2);
-    }
-    return 1 / sqrt(sum * step / sqrt(2 * acos(-1)));
+    return sgi_gain(activated, &act);
 }
 
 /* The activation that feeds a layer, seen through what keeps scales about as they are. */

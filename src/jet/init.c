@@ -1,6 +1,7 @@
 /* Initialisation: weights drawn layer by layer from counter-based streams. */
 #include <math.h>
 
+#include "base/gain.h"
 #include "base/list.h"
 #include "base/random.h"
 #include "jet/network.h"
@@ -26,33 +27,27 @@ sg_jet_init sg_jet_init_defaults(void)
     return (sg_jet_init){SG_FAN_IN, SG_DISTRIBUTION_NORMAL, 1, 0};
 }
 
-/* f(x), from the reference loops: the one place that defines it. */
-static double activation_of(sg_activation activation, double frequency, double x)
+/* f(z), from the reference loops: the one place that defines it. */
+static double activated(const void *activation, double z)
 {
     sgi_chain chain = {.channels = 1};
     sgi_activate args = {.chain = &chain,
-                         .activation = activation,
-                         .frequency = frequency,
+                         .activation = *(const sg_activation *)activation,
                          .points = 1,
                          .width = 1,
                          .stride = 1};
     double f, memo;
-    sgi_kernels_plain(SG_FLOAT64)->activate(&args, &x, &f, &memo);
+    sgi_kernels_plain(SG_FLOAT64)->activate(&args, &z, &f, &memo);
     return f;
 }
 
 double sgi_activation_gain(sg_activation activation, double frequency)
 {
-    if (activation == SG_ACTIVATION_TANH)
-        return 5.0 / 3.0; /* the customary value */
-    double second_moment = 0, mass = 0;
-    for (int i = -4000; i <= 4000; i++) {
-        double x = i / 400.0, density = exp(-0.5 * x * x);
-        double f = activation_of(activation, frequency, x);
-        second_moment += density * f * f;
-        mass += density;
-    }
-    return second_moment > 0 ? sqrt(mass / second_moment) : 1;
+    if (activation != SG_ACTIVATION_SIN)
+        return sgi_gain(activated, &activation);
+    /* In closed form, for a sum would miss waves shorter than its step. */
+    double second_moment = -expm1(-2 * frequency * frequency) / 2;
+    return second_moment > 0 ? 1 / sqrt(second_moment) : 1;
 }
 
 /* The deviation of layer `l`'s weights. */

@@ -12,12 +12,6 @@
 
 static const double TWO_PI = 6.283185307179586476925286766559;
 
-const char *sg_activation_name(sg_activation activation)
-{
-    static const char *const names[] = {SG_ACTIVATION_LIST(SGI_LIST_NAME)};
-    return sgi_list_name(names, SG_ACTIVATION_COUNT, (int)activation);
-}
-
 static bool known(sg_activation activation)
 {
     return (unsigned)activation < SG_ACTIVATION_COUNT;

@@ -3,6 +3,7 @@
 #define SG_JET_PLAN_H
 
 #include "kernel/kernels.h"
+#include "stablegrad/jet.h"
 
 /* A derivative, or a combination of derivatives. */
 typedef struct sgi_jet_channel {

@@ -1,7 +1,14 @@
-/* The choice of a table: see kernels.h. */
+/* The choice of a table: see kernels.h; and the activations' names. */
 #include "kernel/kernels.h"
 
+#include "base/list.h"
 #include "kernel/tables.h"
+
+const char *sg_activation_name(sg_activation activation)
+{
+    static const char *const names[] = {SG_ACTIVATION_LIST(SGI_LIST_NAME)};
+    return sgi_list_name(names, SG_ACTIVATION_COUNT, (int)activation);
+}
 
 const sgi_kernels *sgi_kernels_for(sg_isa isa, sg_type type)
 {

@@ -18,7 +18,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "stablegrad/jet.h"
+#include "stablegrad/activation.h"
+#include "stablegrad/cpu.h"
+#include "stablegrad/params.h"
 
 enum {
     SG_CHAIN_FACTORS = SG_JET_MOST_ORDER,
