@@ -28,36 +28,6 @@ static sg_status to_output(void *context, const char *text, size_t size)
     return fwrite(text, 1, size, context) == size ? SG_OK : SG_ERROR_IO;
 }
 
-/* What an option asks for that a run on images does not have; NULL: nothing. */
-static const char *of_points(const cli_arguments *a)
-{
-    return a->grid        ? "--grid"
-           : a->points    ? "--points"
-           : a->fields    ? "--fields"
-           : a->residuals ? "--residuals"
-           : a->precision ? "--precision"
-           : a->out       ? "--out"
-                          : NULL;
-}
-
-/* A run on images: the share of test images that it gets right. */
-static int eval_images(const cli_arguments *arguments, const char *file, const char *weights)
-{
-    int code;
-    work w;
-    if (of_points(arguments)) {
-        complain("%s does not apply: %s is a task on images, and eval counts its hits on the test "
-                 "images",
-                 of_points(arguments), file);
-        return EXIT_BAD_INPUT;
-    }
-    if (!open_work(&w, arguments, file, NULL, 0, &code))
-        return code;
-    code = w.kind->eval(w.file, weights, arguments);
-    close_work(&w);
-    return code;
-}
-
 /* One object: an array for each coordinate and quantity, null where a value is not finite. */
 static int print_json(const solution *s)
 {
@@ -81,13 +51,11 @@ static int print_csv(const solution *s)
                         (const double *const *)s->columns, s->places.count) != SG_OK;
 }
 
-int run_eval(const cli_arguments *arguments)
+int eval_problem(const cli_arguments *arguments, const char *path, const char *weights)
 {
     solution s;
-    char file[SG_PATH_SIZE], weights[SG_PATH_SIZE];
-    int found = find_files(arguments, file, weights);
-    if (found != EXIT_DONE || is_image_task(file))
-        return found == EXIT_DONE ? eval_images(arguments, file, weights) : found;
+    (void)path;
+    (void)weights; /* found again with the rest */
     if (arguments->out && !may_write(arguments->out, arguments->force))
         return EXIT_BAD_INPUT;
     int code = open_solution(&s, arguments, false);
@@ -102,4 +70,11 @@ int run_eval(const cli_arguments *arguments)
     }
     close_solution(&s);
     return code;
+}
+
+int run_eval(const cli_arguments *arguments)
+{
+    char path[SG_PATH_SIZE], weights[SG_PATH_SIZE];
+    int code = find_files(arguments, path, weights);
+    return code == EXIT_DONE ? kind_of(path)->eval(arguments, path, weights) : code;
 }

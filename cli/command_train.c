@@ -108,7 +108,7 @@ static int new_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
     bool reported = code != EXIT_DONE && rmdir(folder) == 0 ? false : write_report(folder);
     if (code == EXIT_DONE && reported && !arguments->quiet && !arguments->json) {
         printf("\n");
-        w.kind->result(&result);
+        print_result(&result);
         printf("\nreport  %s/report.html\n", folder);
     }
     close_work(&w);

@@ -65,15 +65,15 @@ static void append_bar(char *line, int width, const progress *p, int64_t done)
     append(line, width, " [%s]", bar);
 }
 
-static void append_values(char *line, int width, const progress_value *values, size_t count)
+static void append_values(char *line, int width, const sgi_value *values, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const char *name = values[i].name;
+        const char *name = values[i].title;
         double value = values[i].value;
         bool fits = !isfinite(value) ? append(line, width, "  %s not finite", name)
-                    : values[i].look == PROGRESS_POWER
+                    : values[i].look == SG_LOOK_POWER
                         ? append(line, width, "  %s %.1e", name, value)
-                    : values[i].look == PROGRESS_SHARE
+                    : values[i].look == SG_LOOK_SHARE
                         ? append(line, width, "  %s %.1f %%", name, 100 * value)
                         : append(line, width, value < 100 ? "  %s %.2f" : "  %s %.0f", name, value);
         if (!fits)
@@ -83,7 +83,7 @@ static void append_values(char *line, int width, const progress_value *values, s
 
 /* `last`: the run is over, and the time is what it took. */
 static void compose(const progress *p, char line[LINE_SIZE], int width, int64_t done,
-                    const progress_value *values, size_t count, bool last)
+                    const sgi_value *values, size_t count, bool last)
 {
     double passed = sgi_seconds() - p->began;
     double rate = passed > 0 ? (double)(done - p->first) / passed : 0;
@@ -107,7 +107,7 @@ static void erase(progress *p)
     p->drawn = false;
 }
 
-void progress_update(progress *p, int64_t done, const progress_value *values, size_t count)
+void progress_update(progress *p, int64_t done, const sgi_value *values, size_t count)
 {
     char line[LINE_SIZE];
     double now = sgi_seconds();
@@ -127,7 +127,7 @@ void progress_update(progress *p, int64_t done, const progress_value *values, si
     }
 }
 
-void progress_end(progress *p, int64_t done, const progress_value *values, size_t count)
+void progress_end(progress *p, int64_t done, const sgi_value *values, size_t count)
 {
     char line[LINE_SIZE];
     if (p->style == PROGRESS_NONE)

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "train/metrics.h"
+
 typedef enum progress_style { PROGRESS_LINE, PROGRESS_PLAIN, PROGRESS_NONE } progress_style;
 
 typedef struct progress {
@@ -22,23 +24,15 @@ typedef struct progress {
     bool drawn;          /* a line without line break is on the terminal */
 } progress;
 
-/* One value to show: "loss 1.2e-03", "epoch 1.25", "top-1 34.5 %". */
-typedef enum progress_look { PROGRESS_POWER, PROGRESS_PLAIN_NUMBER, PROGRESS_SHARE } progress_look;
-typedef struct progress_value {
-    const char *name;
-    double value;
-    progress_look look;
-} progress_value;
-
 /* Chooses the style from `quiet` and what `to` is. */
 void progress_begin(progress *p, FILE *to, bool quiet, const char *label, int64_t first,
                     int64_t steps);
 
 /* Tells that `done` steps are done; values[0] is always shown, the others as far as they fit. */
-void progress_update(progress *p, int64_t done, const progress_value *values, size_t count);
+void progress_update(progress *p, int64_t done, const sgi_value *values, size_t count);
 
 /* The last line, with the time it took instead of the time left. */
-void progress_end(progress *p, int64_t done, const progress_value *values, size_t count);
+void progress_end(progress *p, int64_t done, const sgi_value *values, size_t count);
 
 /* Says a sentence above the line. */
 __attribute__((format(printf, 2, 3))) void progress_say(progress *p, const char *format, ...);

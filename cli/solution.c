@@ -256,10 +256,9 @@ int open_solution(solution *s, const cli_arguments *arguments, bool on_grid)
         sets[set_count++] = precision;
     }
     work w;
-    if (is_image_task(problem)) {
-        complain("%s is a task on images and has no field on points; its weights.safetensors loads "
-                 "in PyTorch as it is, and stablegrad eval RUN counts its hits",
-                 problem);
+    const work_kind *kind = kind_of(problem);
+    if (kind->no_field) {
+        complain("%s %s", problem, kind->no_field);
         return EXIT_BAD_INPUT;
     }
     if (!open_work(&w, arguments, problem, sets, set_count, &code))

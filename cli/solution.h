@@ -30,6 +30,9 @@ typedef struct solution {
 int find_files(const cli_arguments *arguments, char problem[SG_PATH_SIZE],
                char weights[SG_PATH_SIZE]);
 
+/* The whole of `stablegrad eval` of a PDE: as CSV on the output, or in --out. */
+int eval_problem(const cli_arguments *arguments, const char *path, const char *weights);
+
 /* Opens the run or the weights in operand 0, and evaluates what the options ask for. Returns an
  * exit code after saying what is wrong. `on_grid` refuses --points and needs no --grid. */
 int open_solution(solution *s, const cli_arguments *arguments, bool on_grid);

@@ -14,10 +14,8 @@ enum { MOST_VALUES = 16 };
 typedef struct narrator {
     progress line;
     bool json;
-    progress_value values[MOST_VALUES];
+    sgi_value values[MOST_VALUES];
     size_t value_count;
-    bool evaluated;
-    double top1; /* of the last evaluation of images */
 } narrator;
 
 /* ---- Callbacks ---------------------------------------------------------------------------- */
@@ -30,36 +28,25 @@ static void print_json(json_t *object)
     json_decref(object);
 }
 
-/* The loss of images lies between 0.1 and 10 unless it explodes. */
-static void show_images(narrator *t, const sgi_step_metrics *step)
-{
-    const sgi_image_metrics *images = step->images;
-    bool usual = step->loss >= 0.1 && step->loss < 1000;
-    t->values[0].look = usual ? PROGRESS_PLAIN_NUMBER : PROGRESS_POWER;
-    t->values[1] = (progress_value){"epoch", images->epoch, PROGRESS_PLAIN_NUMBER};
-    t->values[2] = (progress_value){"images/s", images->images_per_second, PROGRESS_PLAIN_NUMBER};
-    t->values[3] = (progress_value){"test top-1", t->top1, PROGRESS_SHARE};
-    t->value_count = t->evaluated ? 4 : 3;
-}
-
 static void on_step(void *context, const sgi_step_metrics *step)
 {
     narrator *t = context;
-    t->values[0] = (progress_value){"loss", step->loss, PROGRESS_POWER};
+    t->values[0] = (sgi_value){"loss", "loss", step->loss, step->look, 0};
     t->value_count = 1;
-    if (step->images)
-        show_images(t, step);
-    for (size_t i = 0; !step->images && i < step->term_count && t->value_count < MOST_VALUES; i++)
-        t->values[t->value_count++] =
-            (progress_value){step->terms[i].name, step->terms[i].value, PROGRESS_POWER};
+    for (size_t i = 0; i < step->shown_count && t->value_count < MOST_VALUES; i++)
+        t->values[t->value_count++] = step->shown[i];
     progress_update(&t->line, (int64_t)step->step, t->values, t->value_count);
+}
+
+static void add_values(json_t *object, const sgi_value *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        json_object_set_new(object, values[i].key, sgi_json_number(values[i].value));
 }
 
 static void on_evaluation(void *context, const sgi_evaluation_metrics *evaluation)
 {
     narrator *t = context;
-    t->top1 = evaluation->top1;
-    t->evaluated = true;
     if (!t->json)
         return;
     json_t *object = json_object();
@@ -67,15 +54,7 @@ static void on_evaluation(void *context, const sgi_evaluation_metrics *evaluatio
     json_object_set_new(object, "variant", json_string(t->line.label));
     json_object_set_new(object, "step", json_integer((json_int_t)evaluation->step));
     json_object_set_new(object, "seconds", sgi_json_number(evaluation->seconds));
-    json_object_set_new(object, "validation_loss", sgi_json_number(evaluation->loss));
-    if (evaluation->error_count > 0)
-        json_object_set_new(
-            object, "relative_l2",
-            sgi_json_number(evaluation->errors[evaluation->error_count - 1].relative_l2));
-    if (evaluation->images > 0) {
-        json_object_set_new(object, "top1", sgi_json_number(evaluation->top1));
-        json_object_set_new(object, "top5", sgi_json_number(evaluation->top5));
-    }
+    add_values(object, evaluation->values, evaluation->value_count);
     print_json(object);
 }
 
@@ -88,7 +67,21 @@ static void on_note(void *context, const char *sentence)
         progress_say(&t->line, "%s", sentence);
 }
 
-/* ---- Files after a run -------------------------------------------------------------------- */
+/* ---- After a run  -------------------------------------------------------------------- */
+
+void print_result(const sgi_train_result *result)
+{
+    static const char *const formats[] = {
+        [SG_LOOK_POWER] = "%.2e", [SG_LOOK_NUMBER] = "%.4g", [SG_LOOK_SHARE] = "%.2f %%"};
+    for (size_t i = 0; i < result->value_count; i++) {
+        const sgi_value *v = &result->values[i];
+        printf("%-19s ", v->title);
+        printf(formats[v->look], v->look == SG_LOOK_SHARE ? 100 * v->value : v->value);
+        if (v->step > 0)
+            printf(" at step %" PRIu64, v->step);
+        putchar('\n');
+    }
+}
 
 bool write_report(const char *folder)
 {
@@ -125,15 +118,7 @@ static int tell_end(const training *t, const narrator *teller, const sgi_train_r
         json_object_set_new(object, "folder", json_string(t->folder));
         json_object_set_new(object, "step", json_integer((json_int_t)result->steps));
         json_object_set_new(object, "seconds", sgi_json_number(result->seconds));
-        if (result->evaluated)
-            json_object_set_new(object, "validation_loss",
-                                sgi_json_number(result->validation_loss));
-        if (result->has_error)
-            json_object_set_new(object, "relative_l2", sgi_json_number(result->relative_l2));
-        if (result->images > 0) {
-            json_object_set_new(object, "top1", sgi_json_number(result->top1));
-            json_object_set_new(object, "top5", sgi_json_number(result->top5));
-        }
+        add_values(object, result->values, result->value_count);
         print_json(object);
     }
     if (result->end == SG_TRAIN_FAILED) {

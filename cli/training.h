@@ -19,6 +19,9 @@ typedef struct training {
 /* Trains; trouble and the end are told. Returns an exit code; `result` may be NULL. */
 int train_and_tell(const training *t, sgi_train_result *result);
 
+/* The results of the last evaluation, a line each. */
+void print_result(const sgi_train_result *result);
+
 /* report.html of a run of its own. Failing is told, not fatal. */
 bool write_report(const char *folder);
 

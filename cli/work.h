@@ -16,7 +16,12 @@ typedef struct variant {
     size_t set_count;
 } variant;
 
+/* A kind of work. A new one is a file with such a table here and a row in the list of work.c, and a
+ * file with a sgi_subject_type in train/; the report has its own choice of sections. */
 typedef struct work_kind {
+    /* Whether a text is of this kind; NULL: every text that no kind before it takes. */
+    bool (*recognise)(const char *text, size_t size);
+
     /* Compiles a text; *file is what the other functions take. A mistake is told by the diagnostic.
      */
     sg_status (*open)(void **file, const sgi_source *source, const char *const *sets, size_t count,
@@ -38,13 +43,16 @@ typedef struct work_kind {
     /* What will be trained, once, before the progress line. */
     void (*heading)(const void *file, const sgi_subject *subject);
 
-    void (*result)(const sgi_train_result *result);
-
     /* The whole of `stablegrad check`. */
     int (*check)(void *file, const cli_arguments *arguments);
 
-    /* The whole of `stablegrad eval` with these weights; NULL: by points, in command_eval.c. */
-    int (*eval)(void *file, const char *weights, const cli_arguments *arguments);
+    /* The whole of `stablegrad eval`, given the file and the weights. */
+    int (*eval)(const cli_arguments *arguments, const char *path, const char *weights);
+
+    /* Why its runs have no field on points, after the file's name; NULL: they have one. */
+    const char *no_field;
+
+    bool waits; /* on threads of oneDNN: see wait_passively */
 
     const variant *variants;
     size_t variant_count;
@@ -52,7 +60,7 @@ typedef struct work_kind {
 } work_kind;
 
 extern const work_kind problem_work;
-extern const work_kind *const image_work; /* NULL in a build without networks on images */
+extern const work_kind image_work; /* in a build without networks for them it opens nothing */
 
 typedef struct work {
     const work_kind *kind;
@@ -69,7 +77,7 @@ bool open_work(work *w, const cli_arguments *arguments, const char *path, const 
                size_t count, int *exit_code);
 void close_work(work *w);
 
-/* Whether the file at `path` is a task on images. */
-bool is_image_task(const char *path);
+/* The kind of the file at `path`; the last of the list if it cannot be read. */
+const work_kind *kind_of(const char *path);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/diagnostic.h"
 #include "base/list.h"
 #include "progress.h"
+#include "task/recognise.h"
 #include "train/image_subject.h"
 #include "work.h"
 
@@ -88,16 +89,6 @@ static void heading(const void *file, const sgi_subject *trained)
            " an epoch\n",
            train, test, data.classes, settings->data.size, all, settings->batch,
            sgi_image_trainer_per_epoch(trainer));
-}
-
-static void print_result(const sgi_train_result *result)
-{
-    if (!result->evaluated)
-        return;
-    printf("test top-1          %.2f %%\ntest top-5          %.2f %%\n", 100 * result->top1,
-           100 * result->top5);
-    printf("best top-1          %.2f %% at step %" PRIu64 "\ntest loss           %.4g\n",
-           100 * result->best_top1, result->best_step, result->validation_loss);
 }
 
 /* ---- check -------------------------------------------------------------------------------- */
@@ -220,7 +211,7 @@ static void print_score(const sgi_image_score *score, bool json)
     json_decref(object);
 }
 
-static int eval(void *file, const char *weights, const cli_arguments *arguments)
+static int eval(void *file, const cli_arguments *arguments, const char *weights)
 {
     sg_diagnostic diagnostic = {0};
     sgi_image_trainer *trainer = NULL;
@@ -247,6 +238,35 @@ static int eval(void *file, const char *weights, const cli_arguments *arguments)
     return status == SG_ERROR_IO ? EXIT_BAD_INPUT : exit_code_of(status);
 }
 
+/* What an option asks for that a run on images does not have; NULL: nothing. */
+static const char *of_points(const cli_arguments *a)
+{
+    return a->grid        ? "--grid"
+           : a->points    ? "--points"
+           : a->fields    ? "--fields"
+           : a->residuals ? "--residuals"
+           : a->precision ? "--precision"
+           : a->out       ? "--out"
+                          : NULL;
+}
+
+static int eval_images(const cli_arguments *arguments, const char *path, const char *weights)
+{
+    int code;
+    work w;
+    if (of_points(arguments)) {
+        complain("%s does not apply: %s is a task on images, and eval counts its hits on the test "
+                 "images",
+                 of_points(arguments), path);
+        return EXIT_BAD_INPUT;
+    }
+    if (!open_work(&w, arguments, path, NULL, 0, &code))
+        return code;
+    code = eval(w.file, arguments, weights);
+    close_work(&w);
+    return code;
+}
+
 /* ---- compare ------------------------------------------------------------------------------ */
 
 static const variant variants[] = {
@@ -258,7 +278,13 @@ static const variant variants[] = {
     {"layer", {"network.norm=layer", "training.stablegrad.method=none"}, 2},
 };
 
-static const work_kind kind = {
+static bool recognise(const char *text, size_t size)
+{
+    return sgi_task_recognise(text, size, NULL);
+}
+
+const work_kind image_work = {
+    .recognise = recognise,
     .open = open_task,
     .close = close_task,
     .name = name,
@@ -268,12 +294,12 @@ static const work_kind kind = {
     .method = describe_method,
     .subject = subject,
     .heading = heading,
-    .result = print_result,
     .check = check,
-    .eval = eval,
+    .eval = eval_images,
+    .no_field = "is a task on images and has no field on points; its weights.safetensors loads in "
+                "PyTorch as it is, and stablegrad eval RUN counts its hits",
+    .waits = true,
     .variants = variants,
     .variant_count = sizeof variants / sizeof variants[0],
     .usual = "batchnorm,plain,stablegrad,sign",
 };
-
-const work_kind *const image_work = &kind;

@@ -4,6 +4,7 @@
 
 #include "base/list.h"
 #include "problem_check.h"
+#include "solution.h"
 #include "train/pinn_subject.h"
 #include "work.h"
 
@@ -92,15 +93,6 @@ static sg_status subject(sgi_subject **out, void *file, sg_pool *pool, sg_isa is
     return sgi_pinn_subject_create(out, file, pool, isa, NULL, diagnostic);
 }
 
-static void print_result(const sgi_train_result *result)
-{
-    if (result->evaluated)
-        printf("validation loss     %.2e\n", result->validation_loss);
-    if (result->has_error)
-        printf("relative L2 error   %.2e\nlargest error       %.2e\n", result->relative_l2,
-               result->largest);
-}
-
 static int check(void *file, const cli_arguments *arguments)
 {
     return check_problem(file, arguments);
@@ -127,8 +119,8 @@ const work_kind problem_work = {
     .method = describe_method,
     .subject = subject,
     .heading = heading,
-    .result = print_result,
     .check = check,
+    .eval = eval_problem,
     .variants = variants,
     .variant_count = sizeof variants / sizeof variants[0],
     .usual = "adamw,stablegrad",

@@ -21,15 +21,27 @@ typedef struct tally {
     double images, top1, top5, seconds, waited;
 } tally;
 
+/* The output of one layer. */
+typedef struct layer_value {
+    const char *name;
+    double mean, std;
+} layer_value;
+
 typedef struct image_subject {
     sgi_subject subject;
     const sgi_task *task;
     sgi_image_trainer *trainer;
     sgi_image_events events;
-    sgi_layer_value *layers; /* (layer_count): as observed last */
+    layer_value *layers; /* (layer_count): as observed last */
     size_t layer_count;
-    sg_pinn_value term;
-    sgi_image_metrics metrics;
+    sgi_value term;     /* of the loss */
+    double epoch;       /* of the last step, or of the last evaluation */
+    bool observed;      /* the layers are those of the last step */
+    tally written;      /* since the line before the last step's */
+    sgi_value shown[3]; /* of the last step */
+    size_t shown_count;
+    sgi_image_score score; /* of the last evaluation; no images: there was none */
+    sgi_value values[4];
     tally line, total;
     uint64_t told_unread; /* unread images that the user knows of */
     char note[NOTE_SIZE];
@@ -61,7 +73,7 @@ static void keep_layers(image_subject *s)
     const sg_net *net = sgi_image_trainer_network(s->trainer);
     for (size_t i = 0; i < s->layer_count; i++) {
         sg_layer_report layer = sg_net_layer_at(net, i);
-        s->layers[i] = (sgi_layer_value){layer.name, layer.mean, layer.finite ? layer.std : NAN};
+        s->layers[i] = (layer_value){layer.name, layer.mean, layer.finite ? layer.std : NAN};
     }
 }
 
@@ -97,24 +109,57 @@ static const char *note_of(image_subject *s, const sgi_image_event *event)
     return s->note[0] ? s->note : NULL;
 }
 
-/* What the line of metrics says of the images; starts the sums anew when it is written. */
-static void fill_images(image_subject *s, const sgi_image_step *step, bool observed, bool write)
+static json_t *activations_array(const image_subject *s)
 {
-    const tally *sum = &s->line;
-    double epochs = (double)step->step / (double)sgi_image_trainer_per_epoch(s->trainer);
-    s->metrics = (sgi_image_metrics){.epoch = epochs,
-                                     .top1 = sum->top1 / sum->images,
-                                     .top5 = sum->top5 / sum->images,
-                                     .images_per_second = sum->images / sum->seconds,
-                                     .waited = sum->waited,
-                                     .activations = s->layers,
-                                     .activation_count = observed ? s->layer_count : 0};
-    if (write)
-        s->line = (tally){0};
+    json_t *array = json_array();
+    for (size_t i = 0; i < s->layer_count; i++) {
+        const layer_value *layer = &s->layers[i];
+        json_t *object = json_object();
+        json_object_set_new(object, "name", json_string(layer->name));
+        json_object_set_new(object, "mean", sgi_json_number(layer->mean));
+        json_object_set_new(object, "std", sgi_json_number(layer->std));
+        json_array_append_new(array, object);
+    }
+    return array;
 }
 
-static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, sg_step_info *info,
-                      bool *write, sg_diagnostic *diagnostic)
+/* Shares and sums since the line before. */
+static void write_step(const void *context, json_t *line)
+{
+    const image_subject *s = context;
+    const tally *sum = &s->written;
+    json_object_set_new(line, "epoch", sgi_json_number(s->epoch));
+    json_object_set_new(line, "top1", sgi_json_number(sum->top1 / sum->images));
+    json_object_set_new(line, "top5", sgi_json_number(sum->top5 / sum->images));
+    json_object_set_new(line, "images_per_second", sgi_json_number(sum->images / sum->seconds));
+    json_object_set_new(line, "waited", sgi_json_number(sum->waited));
+    if (s->observed)
+        json_object_set_new(line, "activations", activations_array(s));
+}
+
+static double epochs(const image_subject *s, uint64_t step)
+{
+    return (double)step / (double)sgi_image_trainer_per_epoch(s->trainer);
+}
+
+/* What the progress line shows, and what the line of metrics will say. */
+static void keep_step(image_subject *s, const sgi_image_step *step, bool write)
+{
+    s->observed = step->observed;
+    s->epoch = epochs(s, step->step);
+    s->written = s->line;
+    if (write)
+        s->line = (tally){0};
+    s->term = (sgi_value){"cross_entropy", "cross entropy", step->loss.loss, SG_LOOK_NUMBER, 0};
+    s->shown[0] = (sgi_value){"epoch", "epoch", s->epoch, SG_LOOK_NUMBER, 0};
+    s->shown[1] = (sgi_value){"images_per_second", "images/s",
+                              s->written.images / s->written.seconds, SG_LOOK_NUMBER, 0};
+    s->shown[2] = (sgi_value){"top1", "test top-1", s->score.top1, SG_LOOK_SHARE, 0};
+    s->shown_count = s->score.images > 0 ? 3 : 2;
+}
+
+static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, bool *write,
+                      sg_diagnostic *diagnostic)
 {
     image_subject *s = own(subject);
     const sg_net *net = sgi_image_trainer_network(s->trainer);
@@ -135,40 +180,63 @@ static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, sg_step_i
     if (result.observed)
         keep_layers(s);
     *write = *write || result.observed || result.info.handed_over;
-    *info = result.info;
-    s->term = (sg_pinn_value){"cross_entropy", 1, result.loss.loss};
-    fill_images(s, &result, result.observed, *write);
+    keep_step(s, &result, *write);
+    /* The loss of images lies between 0.1 and 10 unless it explodes. */
+    bool usual = result.loss.loss >= 0.1 && result.loss.loss < 1000;
     *metrics = (sgi_step_metrics){.step = result.step,
-                                  .rate = result.info.rate,
                                   .loss = result.loss.loss,
+                                  .look = usual ? SG_LOOK_NUMBER : SG_LOOK_POWER,
                                   .terms = &s->term,
                                   .term_count = 1,
+                                  .shown = s->shown,
+                                  .shown_count = s->shown_count,
+                                  .info = result.info,
                                   .scale = result.scale,
-                                  .images = &s->metrics,
-                                  .handed_over = result.info.handed_over,
-                                  .rescaled = result.info.rescaled};
+                                  .own = {write_step, s}};
     metrics->note = note_of(s, sgi_image_events_step(&s->events, net, &result));
     return SG_OK;
+}
+
+static void write_evaluation(const void *context, json_t *line)
+{
+    const image_subject *s = context;
+    json_t *validation = json_object_get(line, "validation");
+    json_object_set_new(validation, "top1", sgi_json_number(s->score.top1));
+    json_object_set_new(validation, "top5", sgi_json_number(s->score.top5));
+    json_object_set_new(validation, "images", json_integer((json_int_t)s->score.images));
+    json_object_set_new(line, "epoch", sgi_json_number(s->epoch));
+}
+
+/* The score that the best weights have lowest is the share of images that is missed. */
+static void fill_values(image_subject *s, sgi_evaluation_metrics *metrics)
+{
+    metrics->loss = s->score.loss;
+    metrics->score = 1 - s->score.top1;
+    bool best = metrics->score < metrics->best;
+    s->values[0] = (sgi_value){"top1", "test top-1", s->score.top1, SG_LOOK_SHARE, 0};
+    s->values[1] = (sgi_value){"top5", "test top-5", s->score.top5, SG_LOOK_SHARE, 0};
+    s->values[2] =
+        (sgi_value){"best_top1", "best top-1", 1 - (best ? metrics->score : metrics->best),
+                    SG_LOOK_SHARE, best ? metrics->step : metrics->best_step};
+    s->values[3] = (sgi_value){"validation_loss", "test loss", s->score.loss, SG_LOOK_NUMBER, 0};
+    metrics->values = s->values;
+    metrics->value_count = 4;
 }
 
 static sg_status evaluate(sgi_subject *subject, sgi_evaluation_metrics *metrics,
                           sg_diagnostic *diagnostic)
 {
     image_subject *s = own(subject);
-    sgi_image_score score;
-    sg_status status = sgi_image_trainer_evaluate(s->trainer, &score, diagnostic);
+    sg_status status = sgi_image_trainer_evaluate(s->trainer, &s->score, diagnostic);
     if (status != SG_OK)
         return status;
     const sg_net *net = sgi_image_trainer_network(s->trainer);
-    const char *dull = score.only_class >= 0 ? sgi_first_dull_layer(net) : "";
-    const sgi_image_event *event =
-        sgi_image_events_evaluation(&s->events, metrics->step, &score, sg_net_classes(net), dull);
-    metrics->epoch = (double)metrics->step / (double)sgi_image_trainer_per_epoch(s->trainer);
-    metrics->loss = score.loss;
-    metrics->images = score.images;
-    metrics->top1 = score.top1;
-    metrics->top5 = score.top5;
-    metrics->score = 1 - score.top1;
+    const char *dull = s->score.only_class >= 0 ? sgi_first_dull_layer(net) : "";
+    const sgi_image_event *event = sgi_image_events_evaluation(&s->events, metrics->step, &s->score,
+                                                               sg_net_classes(net), dull);
+    s->epoch = epochs(s, metrics->step);
+    fill_values(s, metrics);
+    metrics->own = (sgi_own_part){write_evaluation, s};
     metrics->note = note_of(s, event);
     return SG_OK;
 }
@@ -351,7 +419,6 @@ static void describe(const sgi_subject *subject, json_t *record)
     const sgi_task_settings *settings = &s->task->settings;
     const sg_net *net = sgi_image_trainer_network(s->trainer);
     char text[256];
-    sgi_json_text(record, "task", "images");
     sgi_json_text(record, "kernels", sg_isa_name(sg_isa_resolve(sg_net_configuration(net)->isa)));
     json_object_set_new(record, "parameters",
                         json_integer((json_int_t)sg_net_information(net).parameters));
@@ -382,6 +449,7 @@ static void describe(const sgi_subject *subject, json_t *record)
 /* ---- Making ------------------------------------------------------------------------------- */
 
 static const sgi_subject_type image_type = {
+    .kind = "images",
     .destroy = destroy,
     .step = step,
     .evaluate = evaluate,

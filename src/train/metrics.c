@@ -102,11 +102,11 @@ static sg_status write_line(sgi_metrics *metrics, json_t *object, sg_diagnostic 
     return SG_OK;
 }
 
-static json_t *terms_object(const sg_pinn_value *terms, size_t count)
+static json_t *terms_object(const sgi_value *terms, size_t count)
 {
     json_t *object = json_object();
     for (size_t i = 0; i < count; i++)
-        json_object_set_new(object, terms[i].name, sgi_json_number(terms[i].value));
+        json_object_set_new(object, terms[i].key, sgi_json_number(terms[i].value));
     return object;
 }
 
@@ -125,31 +125,6 @@ static json_t *layers_array(const sg_scale_report *scale)
     return array;
 }
 
-static json_t *activations_array(const sgi_image_metrics *images)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < images->activation_count; i++) {
-        const sgi_layer_value *layer = &images->activations[i];
-        json_t *object = json_object();
-        json_object_set_new(object, "name", json_string(layer->name));
-        json_object_set_new(object, "mean", sgi_json_number(layer->mean));
-        json_object_set_new(object, "std", sgi_json_number(layer->std));
-        json_array_append_new(array, object);
-    }
-    return array;
-}
-
-static void add_images(json_t *object, const sgi_image_metrics *images)
-{
-    json_object_set_new(object, "epoch", sgi_json_number(images->epoch));
-    json_object_set_new(object, "top1", sgi_json_number(images->top1));
-    json_object_set_new(object, "top5", sgi_json_number(images->top5));
-    json_object_set_new(object, "images_per_second", sgi_json_number(images->images_per_second));
-    json_object_set_new(object, "waited", sgi_json_number(images->waited));
-    if (images->activation_count > 0)
-        json_object_set_new(object, "activations", activations_array(images));
-}
-
 static json_t *jump_object(const sgi_jump *jump)
 {
     json_t *object = json_object();
@@ -166,7 +141,7 @@ sg_status sgi_metrics_step(sgi_metrics *metrics, const sgi_step_metrics *step,
     json_t *object = json_object();
     json_object_set_new(object, "step", json_integer((json_int_t)step->step));
     json_object_set_new(object, "seconds", sgi_json_number(step->seconds));
-    json_object_set_new(object, "rate", sgi_json_number(step->rate));
+    json_object_set_new(object, "rate", sgi_json_number(step->info.rate));
     json_object_set_new(object, "loss", sgi_json_number(step->loss));
     json_object_set_new(object, "terms", terms_object(step->terms, step->term_count));
     json_object_set_new(object, "reference", sgi_json_number(step->scale->reference));
@@ -174,48 +149,27 @@ sg_status sgi_metrics_step(sgi_metrics *metrics, const sgi_step_metrics *step,
     json_object_set_new(object, "ratio_raw", sgi_json_number(step->scale->ratio_raw));
     json_object_set_new(object, "ratio_scaled", sgi_json_number(step->scale->ratio_scaled));
     json_object_set_new(object, "skipped", json_integer((json_int_t)step->skipped));
-    if (step->handed_over)
-        json_object_set_new(object, "handover", json_string(step->rescaled ? "rescaled" : "raw"));
+    if (step->info.handed_over)
+        json_object_set_new(object, "handover",
+                            json_string(step->info.rescaled ? "rescaled" : "raw"));
     if (step->jump)
         json_object_set_new(object, "after_handover", jump_object(step->jump));
-    if (step->images)
-        add_images(object, step->images);
+    if (step->own.write)
+        step->own.write(step->own.context, object);
     json_object_set_new(object, "layers", layers_array(step->scale));
     return write_line(metrics, object, diagnostic);
-}
-
-static json_t *errors_object(const sg_pinn_error *errors, size_t count)
-{
-    json_t *object = json_object();
-    for (size_t i = 0; i < count; i++) {
-        json_t *error = json_object();
-        json_object_set_new(error, "relative_l2", sgi_json_number(errors[i].relative_l2));
-        json_object_set_new(error, "max", sgi_json_number(errors[i].largest));
-        json_object_set_new(object, errors[i].field, error);
-    }
-    return object;
 }
 
 sg_status sgi_metrics_evaluation(sgi_metrics *metrics, const sgi_evaluation_metrics *evaluation,
                                  sg_diagnostic *diagnostic)
 {
     json_t *object = json_object(), *validation = json_object();
-    json_object_set_new(validation, "loss", sgi_json_number(evaluation->loss));
-    if (evaluation->term_count > 0)
-        json_object_set_new(validation, "terms",
-                            terms_object(evaluation->terms, evaluation->term_count));
-    if (evaluation->images > 0) {
-        json_object_set_new(validation, "top1", sgi_json_number(evaluation->top1));
-        json_object_set_new(validation, "top5", sgi_json_number(evaluation->top5));
-        json_object_set_new(validation, "images", json_integer((json_int_t)evaluation->images));
-        json_object_set_new(object, "epoch", sgi_json_number(evaluation->epoch));
-    }
     json_object_set_new(object, "step", json_integer((json_int_t)evaluation->step));
     json_object_set_new(object, "seconds", sgi_json_number(evaluation->seconds));
+    json_object_set_new(validation, "loss", sgi_json_number(evaluation->loss));
     json_object_set_new(object, "validation", validation);
-    if (evaluation->error_count > 0)
-        json_object_set_new(object, "error",
-                            errors_object(evaluation->errors, evaluation->error_count));
+    if (evaluation->own.write)
+        evaluation->own.write(evaluation->own.context, object);
     return write_line(metrics, object, diagnostic);
 }
 

@@ -8,52 +8,55 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "stablegrad/pinn.h"
+#include "stablegrad/optim.h"
 #include "stablegrad/scale.h"
 #include "train/jump.h"
 #include "train/run_folder.h"
 
-/* The output of one layer of a network on images. */
-typedef struct sgi_layer_value {
-    const char *name;
-    double mean, std;
-} sgi_layer_value;
+/* How a number looks to people: 1.2e-03, 1.25, or 34.5 %. */
+typedef enum sgi_look { SG_LOOK_POWER, SG_LOOK_NUMBER, SG_LOOK_SHARE } sgi_look;
 
-/* What a step on images tells beside the rest; shares and sums since the last written line. */
-typedef struct sgi_image_metrics {
-    double epoch;      /* epochs done */
-    double top1, top5; /* shares of the training images */
-    double images_per_second;
-    double waited;                      /* seconds that the loader held up the step */
-    const sgi_layer_value *activations; /* in the order of the forward pass; none: not looked at */
-    size_t activation_count;
-} sgi_image_metrics;
+/* A number with its names. */
+typedef struct sgi_value {
+    const char *key;   /* in JSON: "top1" */
+    const char *title; /* to people: "test top-1" */
+    double value;
+    sgi_look look;
+    uint64_t step; /* at which it was reached; 0: not said */
+} sgi_value;
+
+/* What a kind of work adds to a line of its own. It is asked when the line is written. */
+typedef struct sgi_own_part {
+    void (*write)(const void *context, json_t *line); /* NULL: nothing */
+    const void *context;
+} sgi_own_part;
 
 /* A training step. */
 typedef struct sgi_step_metrics {
     uint64_t step; /* steps taken, this one included */
-    double seconds, rate, loss;
-    const sg_pinn_value *terms;
+    double seconds, loss;
+    sgi_look look;          /* of the loss */
+    const sgi_value *terms; /* of the loss, unweighted */
     size_t term_count;
+    const sgi_value *shown; /* what people see beside the loss, the most important first */
+    size_t shown_count;
+    sg_step_info info; /* of the optimizer: rate, skipped, handed over */
     const sg_scale_report *scale;
-    const sgi_image_metrics *images; /* NULL for a PDE */
-    const char *note;                /* a sentence for the user, or NULL */
-    uint64_t skipped;
-    bool handed_over;     /* the optimizer's moments changed units before this step, and now are */
-    bool rescaled;        /* in those of rescaled gradients */
-    const sgi_jump *jump; /* what became of the loss after that, in the last step of it; or NULL */
+    sgi_own_part own;
+    const char *note;     /* a sentence for the user, or NULL */
+    uint64_t skipped;     /* steps so far */
+    const sgi_jump *jump; /* what became of the loss after a hand-over, in the last step of it */
 } sgi_step_metrics;
 
 /* An evaluation. */
 typedef struct sgi_evaluation_metrics {
     uint64_t step;
+    double best; /* the lowest score of an evaluation before this one; INFINITY: there is none */
+    uint64_t best_step;
     double seconds, loss;
-    const sg_pinn_value *terms;
-    size_t term_count;
-    const sg_pinn_error *errors; /* without a reference there are none */
-    size_t error_count;
-    uint64_t images; /* on a network on images: how many, and */
-    double epoch, top1, top5;
+    const sgi_value *values; /* the results in the order in which people read them */
+    size_t value_count;
+    sgi_own_part own;
     double score;     /* the best weights are those of the lowest */
     const char *note; /* a sentence for the user, or NULL */
 } sgi_evaluation_metrics;

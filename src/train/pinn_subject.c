@@ -20,10 +20,13 @@ typedef struct pinn_subject {
     sg_pool *pool;
     sg_pinn *pinn; /* over `problem` */
     sg_pinn_trainer *trainer;
+    sgi_value *terms;   /* of the last step */
     sgi_errors *errors; /* NULL without a reference */
     sgi_remarks remarks;
     char misfit[SG_REMARK_SIZE]; /* how the reference does not solve the problem; "": it does */
     const char *notes[SG_MOST_REMARKS + 1];
+    sg_pinn_loss validation;
+    sgi_value values[3];
     bool told_grid; /* that errors are measured on a thinner grid */
     char note[200];
 } pinn_subject;
@@ -43,37 +46,44 @@ sg_pinn_trainer *sgi_pinn_subject_trainer(const sgi_subject *subject)
     return own(subject)->trainer;
 }
 
-static void destroy(sgi_subject *subject)
+static void release(pinn_subject *s, sg_allocator allocator)
 {
-    pinn_subject *s = own(subject);
-    sg_allocator allocator = subject->allocator;
     sgi_errors_destroy(s->errors);
+    sgi_release(&allocator, s->terms);
     sg_pinn_trainer_destroy(s->trainer);
     sg_pinn_close(s->pinn);
     sgi_release(&allocator, s);
 }
 
+static void destroy(sgi_subject *subject)
+{
+    release(own(subject), subject->allocator);
+}
+
 /* ---- Working ------------------------------------------------------------------------------ */
 
-static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, sg_step_info *info,
-                      bool *write, sg_diagnostic *diagnostic)
+static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, bool *write,
+                      sg_diagnostic *diagnostic)
 {
+    pinn_subject *s = own(subject);
     sg_pinn_step result;
-    sg_status status = sg_pinn_trainer_step(own(subject)->trainer, &result);
-    if (status != SG_OK) {
+    sg_status status = sg_pinn_trainer_step(s->trainer, &result);
+    if (status != SG_OK)
         return sgi_fail(diagnostic, status, "step %llu: %s", (unsigned long long)result.step,
                         sg_status_text(status));
+    *write = *write || result.info.handed_over;
+    for (size_t i = 0; i < result.loss.term_count; i++) {
+        const sg_pinn_value *term = &result.loss.terms[i];
+        s->terms[i] = (sgi_value){.key = term->name, .title = term->name, .value = term->value};
     }
-    *info = result.info;
-    *write = *write || info->handed_over;
     *metrics = (sgi_step_metrics){.step = result.step,
-                                  .rate = result.info.rate,
                                   .loss = result.loss.total,
-                                  .terms = result.loss.terms,
+                                  .terms = s->terms,
                                   .term_count = result.loss.term_count,
-                                  .scale = result.scale,
-                                  .handed_over = result.info.handed_over,
-                                  .rescaled = result.info.rescaled};
+                                  .shown = s->terms,
+                                  .shown_count = result.loss.term_count,
+                                  .info = result.info,
+                                  .scale = result.scale};
     return SG_OK;
 }
 
@@ -92,26 +102,54 @@ static const char *note_grid(pinn_subject *s)
     return s->note;
 }
 
+static json_t *error_object(const sg_pinn_error *error)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "relative_l2", sgi_json_number(error->relative_l2));
+    json_object_set_new(object, "max", sgi_json_number(error->largest));
+    return object;
+}
+
+/* The terms of the validation loss, and the errors of each field. */
+static void write_evaluation(const void *context, json_t *line)
+{
+    const pinn_subject *s = context;
+    json_t *terms = json_object(), *errors = json_object();
+    for (size_t i = 0; i < s->validation.term_count; i++)
+        json_object_set_new(terms, s->validation.terms[i].name,
+                            sgi_json_number(s->validation.terms[i].value));
+    json_object_set_new(json_object_get(line, "validation"), "terms", terms);
+    for (size_t i = 0; s->errors && i < s->errors->field_count; i++)
+        json_object_set_new(errors, s->errors->fields[i].field,
+                            error_object(&s->errors->fields[i]));
+    if (s->errors)
+        json_object_set(line, "error", errors);
+    json_decref(errors);
+}
+
 static sg_status evaluate(sgi_subject *subject, sgi_evaluation_metrics *metrics,
                           sg_diagnostic *diagnostic)
 {
     pinn_subject *s = own(subject);
+    size_t count = 0;
+    sg_status status =
+        s->errors ? sgi_errors_measure(s->errors, sg_pinn_network(s->pinn), s->pool) : SG_OK;
+    if (status != SG_OK)
+        return sgi_fail(diagnostic, status, "evaluation failed: %s", sg_status_text(status));
+    sg_pinn_trainer_validate(s->trainer, &s->validation);
+    metrics->loss = metrics->score = s->validation.total;
+    s->values[count++] = (sgi_value){"validation_loss", "validation loss", metrics->loss, 0, 0};
     if (s->errors) {
-        sg_status status = sgi_errors_measure(s->errors, sg_pinn_network(s->pinn), s->pool);
-        if (status != SG_OK) {
-            return sgi_fail(diagnostic, status, "evaluation failed: %s", sg_status_text(status));
-        }
-        metrics->errors = s->errors->fields;
-        metrics->error_count = s->errors->field_count;
+        const sg_pinn_error *all = &s->errors->fields[s->errors->field_count - 1];
+        metrics->score = all->relative_l2;
+        s->values[count++] =
+            (sgi_value){"relative_l2", "relative L2 error", all->relative_l2, 0, 0};
+        s->values[count++] = (sgi_value){"largest", "largest error", all->largest, 0, 0};
     }
+    metrics->values = s->values;
+    metrics->value_count = count;
+    metrics->own = (sgi_own_part){write_evaluation, s};
     metrics->note = note_grid(s);
-    sg_pinn_loss loss;
-    sg_pinn_trainer_validate(s->trainer, &loss);
-    metrics->loss = loss.total;
-    metrics->terms = loss.terms;
-    metrics->term_count = loss.term_count;
-    metrics->score =
-        s->errors ? metrics->errors[metrics->error_count - 1].relative_l2 : metrics->loss;
     return SG_OK;
 }
 
@@ -138,7 +176,7 @@ static void trouble(const sgi_subject *subject, const sgi_step_metrics *metrics,
 {
     char place[200];
     find_bad_point(own(subject), place, sizeof place);
-    const sg_pinn_value *worst = NULL;
+    const sgi_value *worst = NULL;
     for (size_t i = 0; i < metrics->term_count; i++)
         if (!worst || !isfinite(metrics->terms[i].value) ||
             metrics->terms[i].value > worst->value) {
@@ -147,7 +185,7 @@ static void trouble(const sgi_subject *subject, const sgi_step_metrics *metrics,
                 break;
         }
     snprintf(text, size, "%sthe gradient of %s is not finite (loss term '%s' is %.1e)", place,
-             sgi_first_bad_gradient(metrics->scale), worst ? worst->name : "none",
+             sgi_first_bad_gradient(metrics->scale), worst ? worst->key : "none",
              worst ? worst->value : 0.0);
 }
 
@@ -273,6 +311,7 @@ static void describe(const sgi_subject *subject, json_t *record)
 /* ---- Making ------------------------------------------------------------------------------- */
 
 static const sgi_subject_type pinn_type = {
+    .kind = "problem",
     .destroy = destroy,
     .step = step,
     .evaluate = evaluate,
@@ -350,18 +389,20 @@ sg_status sgi_pinn_subject_create(sgi_subject **out, sgi_problem *problem, sg_po
     sg_status status = s ? sgi_pinn_over(&s->pinn, problem, &allocator) : SG_ERROR_MEMORY;
     if (status == SG_OK)
         status = sg_pinn_trainer_create(&s->trainer, s->pinn, pool, isa, &allocator);
-    if (status == SG_OK)
-        status = sgi_errors_create(&s->errors, problem, pool, &allocator);
+    if (status == SG_OK) {
+        size_t terms = sg_pinn_describe(s->pinn)->term_count;
+        s->terms = sgi_allocate(&allocator, terms, sizeof *s->terms);
+        status =
+            s->terms ? sgi_errors_create(&s->errors, problem, pool, &allocator) : SG_ERROR_MEMORY;
+    }
     if (status == SG_OK)
         status = prepare(s, problem, pool, &allocator, diagnostic);
     if (status != SG_OK) {
         if (status != SG_ERROR_FORMAT) /* a mistake in the problem has its place */
             (void)sgi_fail(diagnostic, status, "the run cannot be set up: %s",
                            sg_status_text(status));
-        sgi_errors_destroy(s ? s->errors : NULL);
-        sg_pinn_trainer_destroy(s ? s->trainer : NULL);
-        sg_pinn_close(s ? s->pinn : NULL);
-        sgi_release(&allocator, s);
+        if (s)
+            release(s, allocator);
         return status;
     }
     *out = &s->subject;

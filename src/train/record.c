@@ -56,6 +56,7 @@ sg_status sgi_record_write(const sgi_run_record *record, sg_diagnostic *diagnost
     read_machine(machine);
     json_t *object = json_object();
     json_object_set_new(object, "format", json_integer(1));
+    sgi_json_text(object, "task", subject->type->kind);
     sgi_json_text(object, "name", subject->name);
     sgi_json_text(object, "title", subject->title);
     sgi_json_text(object, "variant", config->variant);

@@ -28,14 +28,16 @@ typedef struct sgi_progress {
 
 /* Functions that fail leave a sentence in `diagnostic`. */
 typedef struct sgi_subject_type {
+    const char *kind; /* in run.json, by which the report knows it: "problem", "images" */
+
     void (*destroy)(sgi_subject *subject);
 
     /* Takes a step and fills all of `metrics` but `seconds` and `skipped`. *write says whether the
      * metrics will be written down; the step may ask for it by setting it. */
-    sg_status (*step)(sgi_subject *subject, sgi_step_metrics *metrics, sg_step_info *info,
-                      bool *write, sg_diagnostic *diagnostic);
+    sg_status (*step)(sgi_subject *subject, sgi_step_metrics *metrics, bool *write,
+                      sg_diagnostic *diagnostic);
 
-    /* Fills all of `metrics` but `step` and `seconds`. */
+    /* Fills all of `metrics` but `seconds`; `step`, `best` and `best_step` are given. */
     sg_status (*evaluate)(sgi_subject *subject, sgi_evaluation_metrics *metrics,
                           sg_diagnostic *diagnostic);
 

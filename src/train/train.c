@@ -132,17 +132,17 @@ static void watch_loss(run *r, sgi_step_metrics *step)
 {
     sgi_jump *jump = &r->progress.jump;
     sgi_jump_add(jump, step->step, step->loss);
-    if (watch_ends(r, step->step) && !step->handed_over) {
+    if (watch_ends(r, step->step) && !step->info.handed_over) {
         step->jump = jump;
         if (sgi_jumped(jump))
             tell(r,
                  "the loss jumped where gradients became %s, at step %llu: from %.1e to %.1e at "
                  "step %llu (training.stablegrad.handover is %s)",
-                 step->rescaled ? "rescaled" : "raw", (unsigned long long)jump->event, jump->before,
-                 jump->highest, (unsigned long long)jump->highest_step,
+                 step->info.rescaled ? "rescaled" : "raw", (unsigned long long)jump->event,
+                 jump->before, jump->highest, (unsigned long long)jump->highest_step,
                  sg_handover_name(sg_scaler_config(r->subject->scaler)->handover));
     }
-    if (step->handed_over)
+    if (step->info.handed_over)
         sgi_jump_event(jump, step->step);
 }
 
@@ -160,19 +160,23 @@ static void keep_result(sgi_train_result *result, const sgi_evaluation_metrics *
 {
     result->evaluated = true;
     result->validation_loss = metrics->loss;
-    result->has_error = metrics->error_count > 0;
-    if (result->has_error) {
-        result->relative_l2 = metrics->errors[metrics->error_count - 1].relative_l2;
-        result->largest = metrics->errors[metrics->error_count - 1].largest;
-    }
-    result->images = metrics->images;
-    result->top1 = metrics->top1;
-    result->top5 = metrics->top5;
+    result->value_count = 0;
+    for (size_t i = 0; i < metrics->value_count && i < SG_MOST_RESULTS; i++)
+        result->values[result->value_count++] = metrics->values[i];
+}
+
+double sgi_train_value(const sgi_train_result *result, const char *key)
+{
+    for (size_t i = 0; i < result->value_count; i++)
+        if (strcmp(result->values[i].key, key) == 0)
+            return result->values[i].value;
+    return NAN;
 }
 
 static sg_status evaluate(run *r)
 {
-    sgi_evaluation_metrics metrics = {.step = r->progress.step};
+    sgi_evaluation_metrics metrics = {
+        .step = r->progress.step, .best = r->progress.best, .best_step = r->progress.best_step};
     sg_status status = r->subject->type->evaluate(r->subject, &metrics, r->diagnostic);
     if (status != SG_OK)
         return status;
@@ -184,13 +188,7 @@ static sg_status evaluate(run *r)
     if (metrics.note)
         tell(r, "%s", metrics.note);
     status = sgi_metrics_evaluation(&r->metrics, &metrics, r->diagnostic);
-    if (status == SG_OK)
-        status = keep_best(r, metrics.score);
-    if (metrics.images > 0) { /* the score of images is their share that is missed */
-        r->result->best_top1 = 1 - r->progress.best;
-        r->result->best_step = r->progress.best_step;
-    }
-    return status;
+    return status == SG_OK ? keep_best(r, metrics.score) : status;
 }
 
 /* A step that was not taken. The weights are those of the last good step: they are saved when
@@ -224,11 +222,10 @@ static sg_status one_step(run *r)
 {
     const sgi_subject *subject = r->subject;
     sgi_step_metrics step;
-    sg_step_info info;
     uint64_t number = r->progress.step + 1;
     bool last = number == subject->steps;
     bool write = last || number == 1 || due(number, subject->log_every) || watch_ends(r, number);
-    sg_status status = subject->type->step(r->subject, &step, &info, &write, r->diagnostic);
+    sg_status status = subject->type->step(r->subject, &step, &write, r->diagnostic);
     if (status != SG_OK)
         return status;
     step.seconds = seconds_trained(r);
@@ -237,7 +234,7 @@ static sg_status one_step(run *r)
     r->result->loss = step.loss;
     watch_loss(r, &step);
     status = log_step(r, &step, write);
-    if (status == SG_OK && info.skipped)
+    if (status == SG_OK && step.info.skipped)
         return handle_skip(r, &step);
     r->skipped_in_row = 0;
     r->good_step = step.step;

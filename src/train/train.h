@@ -6,10 +6,14 @@
 
 #include <signal.h>
 
+#include "stablegrad/pinn.h"
 #include "train/subject.h"
 
 /* Steps that may be skipped in a row before the run gives up. */
 enum { SG_MOST_SKIPPED = SG_PINN_MOST_SKIPPED };
+
+/* Numbers of an evaluation that a result keeps. */
+enum { SG_MOST_RESULTS = 8 };
 
 /* What a run tells while it goes on; any may be NULL. */
 typedef struct sgi_train_events {
@@ -44,13 +48,12 @@ typedef struct sgi_train_result {
     double loss;                /* of the last step */
     bool evaluated;
     double validation_loss;
-    bool has_error;
-    double relative_l2, largest; /* of all fields together */
-    uint64_t images;             /* evaluated; 0 for a PDE */
-    double top1, top5;           /* of the last evaluation, and */
-    double best_top1;            /* of the best */
-    uint64_t best_step;
+    sgi_value values[SG_MOST_RESULTS]; /* (value_count) of the last evaluation */
+    size_t value_count;
 } sgi_train_result;
+
+/* The result of that key, or NaN. */
+double sgi_train_value(const sgi_train_result *result, const char *key);
 
 /* Trains to the subject's number of steps. A status other than SG_OK means that the environment
  * failed (disk, memory) or the checkpoint cannot be used; `diagnostic` says what. */
