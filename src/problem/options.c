@@ -44,8 +44,7 @@ static const sgi_option rows[] = {
     OTHER("inputs.fourier.of", coordinates, TOP(inputs.fourier_of), 0, 0, "all",
           "the coordinates that the Fourier features are made of"),
     OTHER("inputs.periodic", harmonics, TOP(inputs.periodic), 0, SG_MOST_FREQUENCIES, "{}",
-          "harmonics of the length of a coordinate's range, which make the network periodic in it: "
-          "{x: 4}"),
+          "harmonics of the length of a coordinate's range that the network also sees: {x: 4}"),
     COUNT("inputs.random.count", TOP(inputs.random_count), 0, "0",
           "number of waves of random frequency that the network also sees"),
     REAL("inputs.random.std", TOP(inputs.random_std), 0, 1e9, "1",
