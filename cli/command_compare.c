@@ -275,7 +275,7 @@ static void print_sooner(const sgi_report_summary *summary)
     }
 }
 
-static void print_table(const comparison *c)
+static void print_table(const comparison *c, bool reported)
 {
     sg_diagnostic diagnostic = {0};
     sgi_report_summary summary;
@@ -295,9 +295,12 @@ static void print_table(const comparison *c)
         print_row(&summary, &rows[i]);
     print_sooner(&summary);
     if (summary.images)
-        printf("\nguessing: %.2f %%\n\nreport  %s/report.html\n", 100 * summary.chance, c->folder);
-    else
-        printf("\n\nreport  %s/report.html\nnext    stablegrad new my-problem.yaml\n", c->folder);
+        printf("\nguessing: %.2f %%\n", 100 * summary.chance);
+    printf("\n");
+    if (reported)
+        printf("%sreport  %s/report.html\n", summary.images ? "" : "\n", c->folder);
+    if (!summary.images)
+        printf("next    stablegrad new my-problem.yaml\n");
     sgi_report_summary_release(&summary);
 }
 
@@ -375,9 +378,9 @@ static int compare(comparison *c)
             if (code == EXIT_INTERRUPTED || code == EXIT_BAD_INPUT)
                 return code;
         }
-    bool reported = write_report(c->folder);
+    bool reported = write_report(c->folder) == SG_OK;
     if (!c->arguments->quiet && !c->arguments->json)
-        print_table(c);
+        print_table(c, reported);
     return reported ? worst : EXIT_RUN_FAILED;
 }
 

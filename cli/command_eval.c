@@ -63,10 +63,9 @@ int eval_problem(const cli_arguments *arguments, const char *path, const char *w
         code = write_solution(&s, arguments->out);
     } else if (code == EXIT_DONE) {
         int failed = arguments->json ? print_json(&s) : print_csv(&s);
-        if (failed || fflush(stdout) != 0) {
-            complain("the output could not be written");
-            code = EXIT_RUN_FAILED;
-        }
+        if (failed && !ferror(stdout)) /* what could not be written, main tells */
+            complain("out of memory");
+        code = failed ? EXIT_RUN_FAILED : EXIT_DONE;
     }
     close_solution(&s);
     return code;

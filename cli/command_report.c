@@ -5,8 +5,11 @@
 int run_report(const cli_arguments *arguments)
 {
     const char *folder = arguments->operands[0];
-    if (!write_report(folder))
-        return EXIT_BAD_INPUT;
+    sg_status status = write_report(folder);
+    if (status == SG_ERROR_IO) /* a run that cannot be written to, or no run at all */
+        return is_a_run(folder) || is_a_comparison(folder) ? EXIT_RUN_FAILED : EXIT_BAD_INPUT;
+    if (status != SG_OK)
+        return exit_code_of(status);
     if (!arguments->quiet)
         printf("report  %s/report.html\n", folder);
     return EXIT_DONE;

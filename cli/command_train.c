@@ -56,6 +56,21 @@ static bool is_complete(const char *folder, const work *w)
     return true;
 }
 
+/* The report, and the results whether or not it could be written. Returns an exit code. */
+static int end_run(const training *t, int code, const sgi_train_result *result)
+{
+    bool reported = write_report(t->folder) == SG_OK;
+    if (!t->arguments->quiet && !t->arguments->json) {
+        if (code == EXIT_DONE) {
+            printf("\n");
+            print_result(result);
+        }
+        if (reported)
+            printf("\nreport  %s/report.html\n", t->folder);
+    }
+    return code == EXIT_DONE && !reported ? EXIT_RUN_FAILED : code;
+}
+
 static int resume_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
 {
     char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
@@ -72,9 +87,8 @@ static int resume_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
     training t = {arguments, &w, pool, isa, folder, true, true, "train", "train"};
     code = EXIT_DONE;
     if (!is_complete(folder, &w)) {
-        code = train_and_tell(&t, NULL);
-        if (write_report(folder) && !arguments->quiet && !arguments->json)
-            printf("\nreport  %s/report.html\n", folder);
+        sgi_train_result result;
+        code = end_run(&t, train_and_tell(&t, &result), &result);
     }
     close_work(&w);
     return code;
@@ -105,12 +119,8 @@ static int new_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
     sgi_train_result result;
     training t = {arguments, &w, pool, isa, folder, false, true, "train", "train"};
     code = train_and_tell(&t, &result);
-    bool reported = code != EXIT_DONE && rmdir(folder) == 0 ? false : write_report(folder);
-    if (code == EXIT_DONE && reported && !arguments->quiet && !arguments->json) {
-        printf("\n");
-        print_result(&result);
-        printf("\nreport  %s/report.html\n", folder);
-    }
+    if (code == EXIT_DONE || rmdir(folder) != 0) /* else nothing was begun */
+        code = end_run(&t, code, &result);
     close_work(&w);
     return code;
 }

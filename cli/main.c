@@ -68,7 +68,7 @@ static int complain_about_command(const char *name)
     return EXIT_BAD_INPUT;
 }
 
-int main(int argc, char **argv)
+static int run_program(int argc, char **argv)
 {
     cli_arguments arguments;
     if (argc < 2) {
@@ -94,4 +94,16 @@ int main(int argc, char **argv)
     }
     remember_command(argc, argv);
     return command->run(&arguments);
+}
+
+/* What was printed may still lie in the buffer: a full disk shows only here. */
+int main(int argc, char **argv)
+{
+    int code = run_program(argc, argv);
+    bool failed = ferror(stdout) != 0;
+    failed = fclose(stdout) != 0 || failed;
+    if (!failed)
+        return code;
+    complain("the output could not be written");
+    return code == EXIT_DONE ? EXIT_RUN_FAILED : code;
 }

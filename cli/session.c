@@ -25,6 +25,22 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+static bool holds(const char *folder, const char *name)
+{
+    char path[SG_PATH_SIZE];
+    return sgi_run_path(path, folder, name) == SG_OK && is_file(path);
+}
+
+bool is_a_run(const char *path)
+{
+    return holds(path, "run.json");
+}
+
+bool is_a_comparison(const char *path)
+{
+    return holds(path, "compare.json");
+}
+
 /* Beside an installed program lies ../share/stablegrad/problems; in a build tree the sources'. */
 bool problem_folder(char path[SG_PATH_SIZE])
 {

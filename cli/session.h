@@ -12,6 +12,10 @@
 /* The file that `name` means: a path, or the name of a shipped problem ("burgers"). */
 void find_problem(const char *name, char path[SG_PATH_SIZE]);
 
+/* Whether `path` is the folder of a run, or of a comparison. */
+bool is_a_run(const char *path);
+bool is_a_comparison(const char *path);
+
 /* Copies a path that was typed; false, and says so, when it is too long. */
 bool copy_path(char path[SG_PATH_SIZE], const char *from);
 

@@ -83,15 +83,16 @@ void print_result(const sgi_train_result *result)
     }
 }
 
-bool write_report(const char *folder)
+sg_status write_report(const char *folder)
 {
     sg_diagnostic diagnostic = {0};
-    if (sgi_report_write(folder, NULL, &diagnostic) == SG_OK)
-        return true;
+    sg_status status = sgi_report_write(folder, NULL, &diagnostic);
+    if (status == SG_OK)
+        return SG_OK;
     char text[1024];
     sgi_diagnostic_line(&diagnostic, text, sizeof text);
     complain("no report: %s", text);
-    return false;
+    return status;
 }
 
 /* ---- Training ----------------------------------------------------------------------------- */

@@ -22,7 +22,7 @@ int train_and_tell(const training *t, sgi_train_result *result);
 /* The results of the last evaluation, a line each. */
 void print_result(const sgi_train_result *result);
 
-/* report.html of a run of its own. Failing is told, not fatal. */
-bool write_report(const char *folder);
+/* report.html of a run or a comparison. Failing is told. */
+sg_status write_report(const char *folder);
 
 #endif

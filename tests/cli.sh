@@ -194,6 +194,37 @@ expect 0 list
 says out 'burgers3d'
 says out 'runs/heat-0001'
 
+# What cannot be written is an exit code; the results are printed all the same, after resuming too.
+# shellcheck disable=SC2086
+expect 0 train heat.yaml $small --set training.steps=20 --quiet --out blocked
+rm blocked/report.html
+mkdir blocked/report.html
+expect 1 report blocked
+says err 'no report'
+expect 1 train blocked --resume --set training.steps=40
+says err 'no report'
+says out 'validation loss'
+says out 'relative L2 error'
+rmdir blocked/report.html
+expect 0 report blocked
+expect 0 train blocked --resume --set training.steps=60
+says out 'relative L2 error'
+says out 'report  blocked/report.html'
+before=$(sed -n 's/^ *"seconds": \([0-9.e-]*\),$/\1/p' blocked/run.json)
+expect 0 train blocked --resume --set training.steps=61 --json
+awk -v before="$before" -F'"seconds":' '/"complete"/ { split($2, part, ","); found = part[1] > before }
+    END { exit !found }' out || fail "the seconds of a resumed run leave out what came before: $before"
+if [ -w /dev/full ]; then
+    for words in '--help' '--version' 'list' 'help man' 'check heat.yaml' 'eval runs/heat-0001' 'eval runs/heat-0001 --json' \
+        'report blocked' 'train blocked --resume' 'train blocked --resume --set training.steps=80'; do
+        got=0
+        # shellcheck disable=SC2086
+        "$program" $words >/dev/full 2>err || got=$?
+        [ "$got" = 1 ] || fail "stablegrad $words > /dev/full ended with $got"
+        says err 'the output could not be written'
+    done
+fi
+
 # What can be read and yet goes wrong: said by check, and before training.
 cat >odd.yaml <<'END'
 coordinates: {x: [0, 1], t: [0, 1]}

@@ -275,7 +275,7 @@ static sg_status finish(run *r)
             status = r->subject->type->finish(r->subject, r->config->folder, r->diagnostic);
     }
     r->result->steps = r->progress.step;
-    r->result->seconds = sgi_seconds() - r->began;
+    r->result->seconds = seconds_trained(r);
     if (status != SG_OK)
         return status;
     /* The reason of a failed run is in r->diagnostic: writing it down must not overwrite it. */

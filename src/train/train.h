@@ -44,7 +44,7 @@ typedef enum sgi_train_end {
 typedef struct sgi_train_result {
     sgi_train_end end;
     uint64_t first_step, steps; /* where this call began, and where it ended */
-    double seconds;             /* of this call */
+    double seconds;             /* of training, before this call too */
     double loss;                /* of the last step */
     bool evaluated;
     double validation_loss;
