@@ -1,4 +1,9 @@
-/* From nodes and chains to ops and the list of forward steps. */
+/* From nodes and chains to ops and the list of forward steps.
+ *
+ * Nodes are what the user built; an op is what runs as one call: a convolution with all that is
+ * fused into it, a chain in one pass, a pooling. Everything that costs time is decided here, once:
+ * which kernel, which fusion, which buffers. A step then only walks the list. The number of a step
+ * in the list is its time, from which plan.c learns how long each buffer lives. */
 #include <string.h>
 
 #include "graph/internal.h"
@@ -15,6 +20,7 @@ int sgi_add_buffer(sg_net *graph, size_t floats)
     return graph->buffer_count++;
 }
 
+/* A buffer that was never touched has last < first: it needs no memory. */
 void sgi_touch(sg_net *graph, int buffer, int time)
 {
     if (buffer == SG_NONE)
@@ -68,6 +74,8 @@ static sgi_net_op *add_op(sg_net *graph, sg_net_node node, sg_net_node x)
     return e->value == SG_NONE ? NULL : op;
 }
 
+/* Ops run one after the other and leave nothing in the work memory, so all share the largest piece.
+ */
 static void more_work(sg_net *graph, size_t bytes)
 {
     if (bytes > graph->work_bytes)
@@ -115,7 +123,8 @@ static sgi_dnn_conv_shape conv_shape(const sg_net *graph, sg_net_node conv,
         .winograd = true};
 }
 
-/* Whether oneDNN has no fast kernel for that pass. */
+/* Whether oneDNN has no fast kernel for that pass. Its reference kernels are plain loops, tens of
+ * times slower; their names say so, and there is no other way to ask. */
 static bool is_reference(const sgi_dnn_conv *conv, int pass)
 {
     return strstr(sgi_dnn_conv_kernel(conv, pass), "ref") != NULL;
@@ -135,7 +144,9 @@ static bool is_depthwise(const sgi_dnn_conv_shape *s)
            s->kernel <= SG_MAX_DEPTHWISE;
 }
 
-/* Emits a convolution; with `chain`, as the chain's last node. */
+/* Emits a convolution; with `chain`, as the chain's last node: the values between are never
+ * written. What the kernel cannot fuse after all (Winograd's cannot) is finished by a pass over its
+ * output. */
 static sg_status lower_conv(sg_net *graph, sg_net_node conv, const sgi_net_chain *chain)
 {
     sg_net_node out = chain ? chain->tail : conv;
@@ -162,7 +173,10 @@ static sg_status lower_conv(sg_net *graph, sg_net_node conv, const sgi_net_chain
     return emit(graph, sgi_conv_forward);
 }
 
-/* Drops the fusion of a chain when no fast kernel takes it, before anything is emitted. */
+/* Drops the fusion of a chain when no fast kernel takes it, before anything is emitted: a fast
+ * convolution and a pass over its output beat a fused reference kernel. When neither is fast the
+ * fusion stays. The kernels are made for a forward pass only, which is enough to read their names.
+ */
 static sg_status settle_fusion(sg_net *graph, sgi_net_chain *chain)
 {
     sgi_dnn_conv *with = NULL, *without = NULL;
@@ -183,6 +197,8 @@ static sg_status settle_fusion(sg_net *graph, sgi_net_chain *chain)
 
 /* ---- Chains ------------------------------------------------------------------------------- */
 
+/* Four numbers for each channel, of the batch or of each image, which the backward pass needs
+ * again. */
 static sg_status give_stats(sg_net *graph, sgi_net_op *op)
 {
     size_t lanes = (size_t)graph->rows->lanes;
@@ -209,6 +225,7 @@ static sg_status lower_chain(sg_net *graph, const sgi_net_chain *chain)
         op->residual = graph->nodes[chain->residual].value;
     }
     op->drop = chain->drop == SG_NO_NODE ? 0 : graph->nodes[chain->drop].p;
+    /* Stochastic depth: what each image of the batch is multiplied by, drawn anew in every step. */
     op->keep = sgi_allocate(&graph->allocator, (size_t)op->out.n, sizeof(float));
     if (!op->keep)
         return sgi_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
@@ -237,6 +254,7 @@ static sg_status lower_pool(sg_net *graph, sg_net_node node)
     sg_status status = sgi_dnn_pool_create(&op->pool, graph->dnn, &shape);
     if (status != SG_OK)
         return sgi_net_fail(graph, status, "%s: oneDNN has no such pooling", e->name);
+    /* Max pooling remembers which pixel won: its gradient goes there. */
     size_t bytes = sgi_dnn_pool_memory(op->pool);
     if (bytes && (op->memory = sgi_add_buffer(graph, bytes / sizeof(float) + 1)) == SG_NONE)
         return graph->failure;
@@ -262,6 +280,7 @@ static sg_status lower_global(sg_net *graph, sg_net_node node)
         return graph->failure;
     sgi_net_op *writer = chain_writing(graph, x);
     if (writer) {
+        /* The average is written at the time of that chain, which is earlier than its own place. */
         writer->pooled = op->y;
         for (int t = 0; t < graph->forward_count; t++)
             if (&graph->ops[graph->forward[t].op] == writer)
@@ -286,6 +305,7 @@ static sg_status lower_plain(sg_net *graph, sg_net_node node)
         return emit(graph, sgi_scale_forward);
     case SG_NODE_DROPOUT:
         op->drop = e->p;
+        /* The mask, for the backward pass. */
         op->memory = sgi_add_buffer(graph, sgi_shape_floats(op->out, graph->rows->lanes));
         if (op->memory == SG_NONE)
             return graph->failure;
@@ -300,7 +320,8 @@ static sg_status lower_node(sg_net *graph, sg_net_node node)
     const sgi_node_entry *e = &graph->nodes[node];
     if (e->chain != SG_NONE) {
         sgi_net_chain *chain = &graph->chains[e->chain];
-        if (node != chain->tail)
+        if (node !=
+            chain->tail) /* the whole chain is emitted where it ends: all inputs are there */
             return SG_OK;
         return chain->fused ? lower_conv(graph, chain->z, chain) : lower_chain(graph, chain);
     }
@@ -323,6 +344,7 @@ static sg_status lower_node(sg_net *graph, sg_net_node node)
     }
 }
 
+/* What the caller reads or writes between steps keeps its place for the whole step. */
 static void pin(sg_net *graph, int buffer)
 {
     graph->buffers[buffer].pinned = true;
@@ -345,6 +367,7 @@ sg_status sgi_lower(sg_net *graph)
         if (status != SG_OK)
             return status;
         sgi_node_entry *e = &graph->nodes[node];
+        /* Before the first weight nobody wants a gradient: that of the images is never computed. */
         e->needs_gradient = e->weight != SG_NONE;
         for (int i = 0; i < 2; i++)
             if (e->in[i] != SG_NO_NODE && graph->nodes[e->in[i]].needs_gradient)

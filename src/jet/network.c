@@ -1,4 +1,8 @@
-/* Networks: shapes, the flat array of parameters, and the input map. */
+/* Networks: shapes, the flat array of parameters, and the input map.
+ *
+ * All parameters lie in one array, layer by layer, the weight before the bias, as PyTorch orders
+ * them: an optimizer, a checkpoint or another program can take the array as a whole, and the spans
+ * of sg_jet_network_register point into it. The input map is fixed, without parameters. */
 #include "jet/network.h"
 
 #include <math.h>
@@ -17,6 +21,8 @@ static bool known(sg_activation activation)
     return (unsigned)activation < SG_ACTIVATION_COUNT;
 }
 
+/* A wave is a vector of angular frequencies, one for each coordinate: the features are the sine and
+ * cosine of its product with the point. This one varies along a single coordinate. */
 static void wave_along(double *wave, int coordinates, int coordinate, double value)
 {
     for (int i = 0; i < coordinates; i++)
@@ -39,6 +45,8 @@ void sg_jet_waves_periodic(double *waves, int coordinates, int coordinate, doubl
                    TWO_PI * (double)(k + 1) / period);
 }
 
+/* A stream of its own, so that the waves do not repeat the numbers of the weights or the points
+ * when these are given the same seed. */
 void sg_jet_waves_random(double *waves, int coordinates, size_t count, double std, uint64_t seed)
 {
     static const uint64_t stream = 0x7761766573; /* "waves" */
@@ -66,6 +74,7 @@ static bool in_range(int value, int least, int most)
     return value >= least && value <= most;
 }
 
+/* One number that is not finite would make every feature NaN, far from where it was given. */
 static bool valid_input(const sg_jet_input *input)
 {
     if (!in_range(input->coordinates, 1, MOST_WIDTH) || input->wave_count > MOST_WIDTH / 4 ||
@@ -94,11 +103,14 @@ static bool valid_config(const sg_jet_network_config *config)
     return true;
 }
 
+/* Coordinates that the network does not see themselves reach it through waves alone. */
 static bool kept(const sg_jet_input *input, int coordinate)
 {
     return !input->keep || input->keep[coordinate];
 }
 
+/* Copies the input map, so that the caller's arrays need not outlive the network. The features are
+ * the kept coordinates, then all sines, then all cosines; a map without any is refused. */
 static sg_status copy_input(sg_jet_network *network, const sg_jet_input *input)
 {
     const sg_allocator *allocator = &network->allocator;

@@ -1,4 +1,9 @@
-/* A call over all tiles: units handed to threads, and what they made combined in unit order. */
+/* A call over all tiles: units handed to threads, and what they made combined in unit order.
+ *
+ * A sum of floating-point numbers depends on its order. So that results do not depend on the number
+ * of threads, tiles are cut into units by their number alone; a unit is summed by one thread in the
+ * order of its tiles, into memory of its own, and units are added up in their order afterwards,
+ * whoever computed them. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +12,9 @@
 #include "jet/engine.h"
 #include "scale/combine.h"
 
-/* Tiles of a unit, at least: less is not worth a gradient of its own. */
+/* Tiles of a unit, at least: a unit has a gradient of its own, which must be cleared and added up,
+ * and fewer tiles are not worth that. Elements that a thread adds up at a time: small enough that
+ * small networks keep all threads busy. */
 enum { LEAST_TILES = 8, COMBINE_ELEMENTS = 4096 };
 
 static void *at(const sg_jet *jet, void *base, size_t index)
@@ -34,6 +41,8 @@ static void observe_outputs(sg_jet *jet, const sgi_jet_state *state, int worker,
         }
 }
 
+/* The loss and, unless only values are wanted, its gradient. The callback leaves the adjoints of
+ * all residuals together (component -1): one reverse pass serves them all. */
 static void gradient_tile(sg_jet *jet, const sgi_jet_state *state, size_t unit, int worker,
                           size_t first, size_t count)
 {
@@ -47,6 +56,8 @@ static void gradient_tile(sg_jet *jet, const sgi_jet_state *state, size_t unit, 
     sgi_tile_reverse(jet, state, worker, jet->unit_gradient[unit]);
 }
 
+/* J^T w: as the gradient, but the adjoint of each residual is the caller's weight, so the callback
+ * is asked for one component at a time and what it gives is gathered before one reverse pass. */
 static void pull_tile(sg_jet *jet, const sgi_jet_state *state, size_t unit, int worker,
                       size_t first, size_t count)
 {
@@ -70,6 +81,7 @@ static void keep_residuals(sg_jet *jet, const sgi_jet_state *state, int worker, 
         memcpy(to + i * components * size, at(jet, jet->workers[worker].residuals, i), size);
 }
 
+/* Rows of J: here nothing may be added up, so each component takes a reverse pass of its own. */
 static void rows_tile(sg_jet *jet, const sgi_jet_state *state, int worker, size_t first,
                       size_t count)
 {
@@ -103,6 +115,8 @@ static void dot_requests(sg_jet *jet, const sgi_jet_state *state, int worker, si
     }
 }
 
+/* J v: tangents of the requested values go forward once, and each residual's product is the inner
+ * product of its adjoints with them. No reverse pass is needed. */
 static void push_tile(sg_jet *jet, const sgi_jet_state *state, int worker, size_t first,
                       size_t count)
 {
@@ -115,7 +129,8 @@ static void push_tile(sg_jet *jet, const sgi_jet_state *state, int worker, size_
     }
 }
 
-/* Items of the call in a set. */
+/* Items of the call in a set: rows may be asked for a part of them, so that a caller can go through
+ * a large Jacobian in panels. */
 static size_t begin_item(const sg_jet *jet)
 {
     return jet->call.mode == SG_JET_ROWS ? jet->call.first : 0;
@@ -126,6 +141,8 @@ static size_t end_item(const sg_jet *jet, const sgi_jet_state *state)
     return jet->call.mode == SG_JET_ROWS ? jet->call.first + jet->call.count : state->set.items;
 }
 
+/* Tiles are numbered through all sets of the call; this one's set is found first. The last tile of
+ * a set may have fewer items than fit. */
 static void run_tile(sg_jet *jet, size_t unit, int worker, size_t tile)
 {
     const sgi_jet_state *state = &jet->states[jet->call.set_begin];
@@ -200,6 +217,7 @@ static void cut_tiles(sg_jet *jet)
         state->tiles = sgi_parts(items, capacity);
         jet->call.tiles += state->tiles;
     }
+    /* Without sums there is nothing to clear: every tile can be a unit, for an even load. */
     size_t units = accumulates(jet->call.mode) ? jet->call.tiles / LEAST_TILES : jet->call.tiles;
     jet->call.units = units < 1 ? 1 : units < jet->most_units ? units : jet->most_units;
 }
@@ -234,6 +252,8 @@ typedef struct pack_job {
     void *values, *packed;
 } pack_job;
 
+/* Once a call, not once a tile: kernels read weights in an order of their own, and every tile reads
+ * all of them. */
 static void pack_layer(void *context, size_t layer, int worker)
 {
     (void)worker;
@@ -251,6 +271,8 @@ void sgi_jet_pack(sg_jet *jet, const void *values, void *packed)
     sg_pool_run(jet->pool, (size_t)jet->network->layer_count, pack_layer, &job);
 }
 
+/* Threads take stretches of elements, not units: each element is added up over the units in order.
+ */
 static void combine_part(void *context, size_t part, int worker)
 {
     (void)worker;

@@ -156,10 +156,11 @@ static void describe(sgi_page *page, const panel *panels, size_t count)
     sgi_text_add(out, ".");
     const sgi_layers *first = &panels[0].layers;
     if (first->count > SG_LAYERS_ALL)
-        sgi_text_format(out,
-                        " Over the steps %d of the %zu layers are drawn, evenly spaced from first "
-                        "to last, and the one with the largest activations.",
-                        SG_LAYERS_EVENLY, first->count);
+        sgi_text_format(
+            out,
+            " The charts over the steps show %d evenly spaced layers of %zu, and the one "
+            "with the largest activations.",
+            SG_LAYERS_EVENLY, first->count);
     sgi_text_add(out, "</p>\n");
 }
 

@@ -9,16 +9,20 @@
 #include "report/page.h"
 
 enum {
-    SOURCES_MOST = 9,
-    COLUMNS = 3,
+    SOURCES_MOST = 9, /* pictures side by side: eight variants and the reference */
+    COLUMNS = 3,      /* of maps: as many as a page holds at a size that shows something */
     PLANES_MOST = SOURCES_MOST * SG_VIEW_PLANES,
-    ITEMS_MOST = 8, /* fields, and equations, that are drawn */
-    BINS = 2400,
-    CUTS = 3,
-    CUT_WIDTH = 310,
+    ITEMS_MOST = 8,  /* fields, and equations, that are drawn */
+    BINS = 2400,     /* of the histogram that finds a percentile: enough that the end of the
+                      * colours is right to half a percent */
+    CUTS = 3,        /* times at which prediction and reference are drawn over each other, */
+    CUT_WIDTH = 310, /* in a row of three on the page */
     CUT_HEIGHT = 210,
     LABEL = 160
 };
+/* A page with many maps should stay small enough to send. All maps together have about the first
+ * number of pixels, but none becomes so coarse that nothing can be seen, and none finer than a
+ * screen shows. */
 static const double pixels_in_all = 2.2e6, pixels_least = 2e4, pixels_most = 1.6e5;
 
 /* One array to look at. */
