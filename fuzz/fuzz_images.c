@@ -51,7 +51,7 @@ static void check_cifar(const uint8_t *data, size_t size)
         for (int classes = 10; classes <= 100; classes += 90) {
             const char *const paths[] = {path};
             sg_dataset *set;
-            if (sg_dataset_open_cifar(&set, paths, 1, classes, NULL, NULL, 0) != SG_OK)
+            if (sg_dataset_open_cifar(&set, paths, 1, classes, NULL, NULL) != SG_OK)
                 continue;
             for (size_t i = 0; i < sg_dataset_count(set); i++)
                 if (sg_dataset_label(set, i) < 0 || sg_dataset_label(set, i) >= classes)

@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char path[64];
     sgi_safetensors *file;
     sg_diagnostic diagnostic = {0};
-    volatile unsigned sum = 0; /* so that the reads are not optimised away */
+    unsigned sum = 0;
     int memory = memfd_create("fuzz", 0);
     if (memory < 0)
         return 0;
@@ -49,5 +49,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         sgi_safetensors_close(file);
     }
     close(memory);
-    return 0;
+    return sum == 0x12345678 ? -1 : 0; /* so that the reads are not optimised away */
 }
