@@ -264,7 +264,7 @@ static void many_layers_are_thinned(void **state)
     const char *line = strstr(html, "data-label=\"layer100\" d=\"M");
     assert_non_null(line);
     assert_true(strchr(line + 25, 'L') < strchr(line + 25, '"'));
-    assert_says(html, "12 of the 171 layers");
+    assert_says(html, "show 12 evenly spaced layers of 171");
     assert_says(html, "<span class=\"n\">1.00e+07</span> in <code>layer100</code> at step 20");
     assert_int_equal(count_of(html, "data-label=\"step "), 2);
     /* 171 layers in threes: 57 points. */
