@@ -341,7 +341,7 @@ says half/report.html 'stablegrad'
 cp heat.yaml "it's heat.yaml"
 # shellcheck disable=SC2086
 expect 0 train "it's heat.yaml" $small --set training.steps=1 --quiet --out 'a b'
-sed -n 's/^ *"command": "\(.*\)",$/\1/p' 'a b/run.json' | sed 's/\\\\/\\/g' >command
+sed -n 's/^ *"command": "\(.*\)",$/\1/p' 'a b/run.json' | sed 's/\\\\/\\/g' >'command'
 says command "'it'\\''s heat.yaml'"
 eval "printf '%s\\n' $(cat command)" >words
 says words "it's heat.yaml"
