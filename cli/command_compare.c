@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "report/report.h"
+#include "report/kind.h"
 #include "text/nearest.h"
 #include "training.h"
 
@@ -177,35 +177,29 @@ static sg_status write_index(const comparison *c, const char *name, sg_diagnosti
 /* ---- The table ---------------------------------------------------------------------------- */
 
 /* How a row shows its numbers: "%.2e", or a share as "%.2f %%". */
-typedef struct look {
-    const char *title;
-    size_t offset; /* of the statistic in sgi_report_variant */
-    int digits;    /* after the point; < 0: a power of ten with that many */
-    bool share, ratio;
-} look;
-
-static const sgi_statistic *statistic(const sgi_report_summary *summary, size_t v, const look *row)
+static const sgi_statistic *statistic(const sgi_report_summary *summary, size_t v,
+                                      const sgi_report_row *row)
 {
-    return (const void *)((const char *)&summary->variants[v] + row->offset);
+    return sgi_report_value(&summary->variants[v], row->offset);
 }
 
-static void format_cell(const look *row, double value, char *text, size_t size)
+static void format_cell(sgi_unit unit, double value, char *text, size_t size)
 {
-    if (row->share)
-        snprintf(text, size, "%.*f %%", row->digits, 100 * value);
-    else if (row->digits < 0)
-        snprintf(text, size, "%.*e", -row->digits, value);
+    if (unit == SG_UNIT_SHARE)
+        snprintf(text, size, "%.2f %%", 100 * value);
+    else if (unit == SG_UNIT_NUMBER)
+        snprintf(text, size, "%.2e", value);
     else
-        snprintf(text, size, "%.*f", row->digits, value);
+        snprintf(text, size, "%.*f", unit == SG_UNIT_COUNT ? 0 : 1, value);
 }
 
-static void print_cell(const sgi_statistic *s, const look *row)
+static void print_cell(const sgi_statistic *s, const sgi_report_row *row)
 {
     char text[64] = "-";
     if (s->count > 0 && isfinite(s->mean)) {
-        format_cell(row, s->mean, text, sizeof text);
+        format_cell(row->unit, s->mean, text, sizeof text);
         size_t used = strlen(text);
-        if (s->count > 1 && isfinite(s->spread) && row->share)
+        if (s->count > 1 && isfinite(s->spread) && row->unit == SG_UNIT_SHARE)
             snprintf(text + used, sizeof text - used, " +- %.1f", 100 * s->spread);
         else if (s->count > 1 && isfinite(s->spread))
             snprintf(text + used, sizeof text - used, " +- %.0e", s->spread);
@@ -215,14 +209,14 @@ static void print_cell(const sgi_statistic *s, const look *row)
     printf("  %-16s", text);
 }
 
-static void print_row(const sgi_report_summary *summary, const look *row)
+static void print_row(const sgi_report_summary *summary, const sgi_report_row *row)
 {
     bool any = false;
-    for (size_t v = 0; v < summary->count; v++)
+    for (size_t v = 0; v < summary->count && row->terminal; v++)
         any = any || statistic(summary, v, row)->count > 0;
     if (!any)
         return;
-    printf("%-18s", row->title);
+    printf("%-18s", row->terminal);
     for (size_t v = 0; v < summary->count; v++)
         print_cell(statistic(summary, v, row), row);
     if (row->ratio && summary->count == 2) {
@@ -235,43 +229,17 @@ static void print_row(const sgi_report_summary *summary, const look *row)
     printf("\n");
 }
 
-#define ROW(title, member, digits, share, ratio)                                                   \
-    {                                                                                              \
-        title, offsetof(sgi_report_variant, member), digits, share, ratio                          \
-    }
-
-static const look problem_rows[] = {
-    ROW("validation loss", validation, -2, false, true),
-    ROW("relative L2 error", relative_l2, -2, false, true),
-    ROW("largest error", max_error, -2, false, true),
-    ROW("seconds", seconds, 1, false, false),
-};
-
-static const look image_rows[] = {
-    ROW("test top-1", top1, 2, true, false),
-    ROW("test top-5", top5, 2, true, false),
-    ROW("best top-1", best_top1, 2, true, false),
-    ROW("at step", best_step, 0, false, false),
-    ROW("test loss", validation, -2, false, false),
-    ROW("steps skipped", skipped, 0, false, false),
-    ROW("collapsed at step", collapsed, 0, false, false),
-    ROW("images/s", images_per_second, 1, false, false),
-    ROW("seconds", seconds, 1, false, false),
-};
-
 static void print_sooner(const sgi_report_summary *summary)
 {
     for (size_t v = 1; v < summary->count; v++) {
         const sgi_report_variant *it = &summary->variants[v], *base = &summary->variants[0];
         if (it->reached.count < it->runs || !(it->reached.mean > 0))
             continue;
-        if (summary->images)
-            printf("\n%s reaches %.2f %%, where %s ends, at step %.0f", it->name,
-                   100 * base->top1.mean, base->name, it->reached.mean);
-        else
-            printf("\n%s reaches %.2e, where %s ends, at step %.0f: %.1f x sooner", it->name,
-                   base->validation.mean, base->name, it->reached.mean,
-                   base->steps.mean / it->reached.mean);
+        char target[64];
+        format_cell(summary->kind->target_unit, sgi_report_value(base, summary->kind->target)->mean,
+                    target, sizeof target);
+        printf("\n%s reaches %s, where %s ends, at step %.0f: %.1f x sooner", it->name, target,
+               base->name, it->reached.mean, base->steps.mean / it->reached.mean);
     }
 }
 
@@ -288,19 +256,16 @@ static void print_table(const comparison *c, bool reported)
     for (size_t v = 0; v < summary.count; v++)
         printf("  %-16s", summary.variants[v].name);
     printf("\n");
-    const look *rows = summary.images ? image_rows : problem_rows;
-    size_t row_count = summary.images ? sizeof image_rows / sizeof image_rows[0]
-                                      : sizeof problem_rows / sizeof problem_rows[0];
-    for (size_t i = 0; i < row_count; i++)
-        print_row(&summary, &rows[i]);
+    for (size_t i = 0; i < summary.kind->row_count; i++)
+        print_row(&summary, &summary.kind->rows[i]);
     print_sooner(&summary);
-    if (summary.images)
-        printf("\nguessing: %.2f %%\n", 100 * summary.chance);
-    printf("\n");
+    if (isfinite(summary.chance))
+        printf("\nguessing: %.2f %%", 100 * summary.chance);
+    printf("\n\n");
     if (reported)
-        printf("%sreport  %s/report.html\n", summary.images ? "" : "\n", c->folder);
-    if (!summary.images)
-        printf("next    stablegrad new my-problem.yaml\n");
+        printf("report  %s/report.html\n", c->folder);
+    if (summary.kind->next)
+        printf("next    %s\n", summary.kind->next);
     sgi_report_summary_release(&summary);
 }
 

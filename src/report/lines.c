@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/kind.h"
 #include "report/page.h"
 
 int sgi_page_colour(const sgi_page *page, size_t v)
@@ -111,7 +112,7 @@ void sgi_page_seeds_note(sgi_page *page)
             sgi_text_format(page->out,
                             "<p class=\"soft\">Lines are geometric means over the seeds%s, bands "
                             "go from the lowest to the highest seed.</p>\n",
-                            page->runs->images ? " (arithmetic ones of shares)" : "");
+                            page->runs->kind->shares ? " (arithmetic ones of shares)" : "");
             return;
         }
 }

@@ -1,6 +1,7 @@
 /* What the sections share, and the page's frame: see page.h. The style and the script are the only
  * fixed texts of any length. The page's content policy forbids it to load anything. */
 #include "report/page.h"
+#include "report/kind.h"
 
 #include <math.h>
 
@@ -173,13 +174,6 @@ static void add_count(sgi_text *out, double count, const char *after, bool *any)
     *any = true;
 }
 
-static void add_image_facts(sgi_text *out, const sgi_run *run, bool *any)
-{
-    add_count(out, sgi_run_number(run, "data", "train_images"), " training images", any);
-    add_count(out, sgi_run_number(run, "data", "classes"), " classes", any);
-    add_count(out, sgi_run_number(run, "data", "size"), " px", any);
-}
-
 void sgi_page_begin(sgi_page *page)
 {
     sgi_text *out = page->out;
@@ -203,13 +197,13 @@ void sgi_page_begin(sgi_page *page)
     sgi_text_escape(out, title);
     sgi_text_add(out, "</h1>\n<p>");
     bool any = false;
-    /* Variants of an image task differ in their norm, which the network's description names. */
-    bool model = page->runs->images && page->runs->comparison;
-    add_fact(out, sgi_run_text(run, NULL, model ? "model" : "network"), "", &any);
+    const sgi_report_kind *kind = page->runs->kind;
+    const char *network = page->runs->comparison ? kind->compared_network : "network";
+    add_fact(out, sgi_run_text(run, NULL, network), "", &any);
     add_count(out, sgi_run_number(run, NULL, "parameters"), " parameters", &any);
-    if (page->runs->images)
-        add_image_facts(out, run, &any);
-    add_count(out, sgi_run_number(run, NULL, "points_per_step"), " points per step", &any);
+    for (size_t f = 0; f < kind->fact_count; f++)
+        add_count(out, sgi_run_number(run, kind->facts[f].group, kind->facts[f].key),
+                  kind->facts[f].after, &any);
     add_fact(out, sgi_run_text(run, NULL, "channels"), "", &any);
     sgi_text_add(out, "</p>\n</header>\n");
 }

@@ -72,6 +72,7 @@ void sgi_page_end(sgi_page *page);
 /* In place of result, curves and solution for image runs. */
 void sgi_page_image_result(sgi_page *page);
 void sgi_page_image_curves(sgi_page *page);
-void sgi_page_inside(sgi_page *page); /* activations by layer: what happened inside */
+void sgi_page_image_repeat(sgi_page *page); /* its rows of how to repeat it */
+void sgi_page_inside(sgi_page *page);       /* activations by layer: what happened inside */
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/diagnostic.h"
 #include "base/memory.h"
 #include "files/file.h"
+#include "report/kind.h"
 #include "report/page.h"
 #include "report/summary.h"
 
@@ -21,18 +22,9 @@ static sg_status write_page(const char *folder, const sgi_text *out, sg_diagnost
 static void write_sections(sgi_page *page)
 {
     sgi_page_begin(page);
-    if (page->runs->images) {
-        sgi_page_image_result(page);
-        sgi_page_image_curves(page);
-        sgi_page_inside(page);
-    } else {
-        sgi_page_result(page);
-        sgi_page_curves(page);
-        sgi_page_solution(page);
-    }
-    sgi_page_scaling(page);
-    sgi_page_table(page);
-    sgi_page_repeat(page);
+    const sgi_report_kind *kind = page->runs->kind;
+    for (size_t s = 0; s < kind->section_count; s++)
+        kind->sections[s](page);
     sgi_page_end(page);
 }
 

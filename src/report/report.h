@@ -1,7 +1,7 @@
 /* The report of a run or a comparison: one HTML file, and the numbers that its table and the
  * program's table share. docs/report.md says what is in it.
  *
- * Messages: on failure `message` (NULL is allowed) says which file and why. */
+ * On failure the diagnostic (NULL is allowed) says which file and why. */
 #ifndef SG_REPORT_REPORT_H
 #define SG_REPORT_REPORT_H
 
@@ -23,6 +23,30 @@ typedef struct sgi_statistic {
     double mean;   /* NaN when count is 0, infinite when a value is not finite */
     double spread; /* NaN when count is below 2 */
 } sgi_statistic;
+
+/* How a statistic is written, and which of two is the better one. */
+typedef enum sgi_unit {
+    SG_UNIT_NUMBER,
+    SG_UNIT_COUNT,
+    SG_UNIT_DURATION, /* seconds */
+    SG_UNIT_SHARE,    /* of 1, written in percent */
+    SG_UNIT_MEMORY,   /* bytes */
+    SG_UNIT_RATE
+} sgi_unit;
+typedef enum sgi_better { SG_BETTER_NEITHER, SG_BETTER_LOWER, SG_BETTER_HIGHER } sgi_better;
+
+/* A row of the table of final numbers, in the report and in the program's own table. */
+typedef struct sgi_report_row {
+    const char *name;     /* in the report */
+    const char *terminal; /* in the program's table; NULL: it is not there */
+    size_t offset;        /* of the statistic in sgi_report_variant */
+    sgi_unit unit;
+    sgi_better better;
+    bool compared; /* only with several variants */
+    bool ratio;    /* the program writes how many times lower the second of two is */
+} sgi_report_row;
+
+typedef struct sgi_report_kind sgi_report_kind; /* kind.h */
 
 typedef struct sgi_report_variant {
     char *name, *label;
@@ -51,11 +75,17 @@ typedef struct sgi_report_variant {
 /* One entry a variant, the first is the baseline; a single run is one variant. */
 typedef struct sgi_report_summary {
     sg_allocator allocator;
-    bool images;   /* runs of an image task */
+    const sgi_report_kind *kind;
     double chance; /* of images: top-1 of guessing, 1 / classes; NaN when not known */
     size_t count;
     sgi_report_variant *variants;
 } sgi_report_summary;
+
+/* A row's statistic of a variant. */
+static inline const sgi_statistic *sgi_report_value(const sgi_report_variant *of, size_t offset)
+{
+    return (const void *)((const char *)of + offset);
+}
 
 /* *out is always safe to release. */
 SG_CHECKED sg_status sgi_report_summarise(sgi_report_summary *out, const char *folder,

@@ -8,6 +8,7 @@
 #include "base/diagnostic.h"
 #include "base/memory.h"
 #include "files/file.h"
+#include "report/kind.h"
 
 enum {
     JSON_LIMIT = 16 << 20,
@@ -151,9 +152,9 @@ static void release_run(const sg_allocator *allocator, sgi_run *run)
     *run = (sgi_run){0};
 }
 
-static bool is_images(const sgi_run *run)
+static const sgi_report_kind *kind_of(const sgi_run *run)
 {
-    return strcmp(sgi_run_text(run, NULL, "task"), "images") == 0;
+    return sgi_report_kind_of(sgi_run_text(run, NULL, "task"));
 }
 
 static sg_status read_run(const source *s, const char *folder, const char *name, bool fields,
@@ -168,7 +169,7 @@ static sg_status read_run(const source *s, const char *folder, const char *name,
     sg_status status = read_json(s, folder, "run.json", &run->info);
     if (status == SG_OK)
         status = read_metrics(s, folder, run);
-    if (status == SG_OK && fields && !is_images(run))
+    if (status == SG_OK && fields && kind_of(run)->has_field)
         status = read_field(s, folder, run);
     size_t size;
     if (status == SG_OK && fields)
@@ -300,7 +301,7 @@ sg_status sgi_runs_read(sgi_runs *out, const char *folder, bool fields,
         status = read_single(&s, folder, fields, out);
     }
     if (status == SG_OK)
-        out->images = is_images(&out->runs[0]);
+        out->kind = kind_of(&out->runs[0]);
     else
         sgi_runs_release(out);
     return status;

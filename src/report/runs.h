@@ -28,7 +28,7 @@ typedef struct sgi_variant {
 typedef struct sgi_runs {
     sg_allocator allocator;
     bool comparison;
-    bool images; /* an image task, by the first run */
+    const struct sgi_report_kind *kind; /* by the first run */
     char *name;
     sgi_run *runs;
     size_t run_count;

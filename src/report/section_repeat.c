@@ -1,6 +1,7 @@
 /* The problem or task file, and how to repeat the run. */
 #include <math.h>
 
+#include "report/kind.h"
 #include "report/page.h"
 
 static void text_row(sgi_text *out, const char *name, const char *value)
@@ -54,8 +55,7 @@ static void problem(sgi_page *page)
         const sgi_run *run = &page->runs->runs[r];
         if (!run->problem)
             continue;
-        sgi_text_format(page->out, "<details><summary>The %s file",
-                        page->runs->images ? "task" : "problem");
+        sgi_text_format(page->out, "<details><summary>The %s file", page->runs->kind->noun);
         if (page->runs->comparison) {
             sgi_text_add(page->out, " of <code>");
             sgi_text_escape(page->out, run->folder);
@@ -92,7 +92,7 @@ static void data_row(sgi_text *out, const sgi_run *run)
     sgi_text_add(out, "</td></tr>\n");
 }
 
-static void image_rows(sgi_page *page)
+void sgi_page_image_repeat(sgi_page *page)
 {
     sgi_text *out = page->out;
     const sgi_run *run = &page->runs->runs[0];
@@ -112,9 +112,8 @@ void sgi_page_repeat(sgi_page *page)
 {
     sgi_text *out = page->out;
     const sgi_run *run = &page->runs->runs[0];
-    bool images = page->runs->images;
-    sgi_text_add(out, images ? "<section id=\"task\">\n<h2>The task</h2>\n"
-                             : "<section id=\"problem\">\n<h2>The problem</h2>\n");
+    const sgi_report_kind *kind = page->runs->kind;
+    sgi_text_format(out, "<section id=\"%s\">\n<h2>The %s</h2>\n", kind->noun, kind->noun);
     size_t before = out->size;
     problem(page);
     if (out->size == before)
@@ -127,8 +126,8 @@ void sgi_page_repeat(sgi_page *page)
         sgi_text_add(out, "</code></pre>\n");
     }
     sgi_text_add(out, "<table class=\"facts\"><tbody>\n");
-    if (images)
-        image_rows(page);
+    if (kind->repeat_rows)
+        kind->repeat_rows(page);
     seeds_row(page);
     number_row(out, "threads", sgi_run_number(run, NULL, "threads"));
     text_row(out, "version", sgi_run_text(run, NULL, "version"));

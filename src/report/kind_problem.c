@@ -1,0 +1,71 @@
+/* What the report says of a problem: see kind.h. */
+#include <math.h>
+#include <stddef.h>
+
+#include "report/kind.h"
+#include "report/page.h"
+
+static double relative_l2(const sgi_run *run, double target)
+{
+    (void)target;
+    return sgi_columns_last(&run->evaluation, "error/all/relative_l2");
+}
+
+static double max_error(const sgi_run *run, double target)
+{
+    (void)target;
+    return sgi_columns_last(&run->evaluation, "error/all/max");
+}
+
+static double reached(const sgi_run *run, double target)
+{
+    const double *loss = sgi_columns_find(&run->evaluation, "validation/loss");
+    for (size_t r = 0; loss && r < run->evaluation.rows; r++)
+        if (loss[r] <= target)
+            return run->evaluation.items[0].values[r];
+    return NAN;
+}
+
+static void summarise(sgi_report_variant *entry, const sgi_report_variant *base,
+                      const sgi_runs *runs, const sgi_variant *variant)
+{
+    entry->relative_l2 = sgi_over_seeds(runs, variant, relative_l2, 0);
+    entry->max_error = sgi_over_seeds(runs, variant, max_error, 0);
+    entry->reached = sgi_over_seeds(runs, variant, reached, base->validation.mean);
+}
+
+#define AT(member) offsetof(sgi_report_variant, member)
+
+static const sgi_report_row rows[] = {
+    {"validation loss", "validation loss", AT(validation), SG_UNIT_NUMBER, SG_BETTER_LOWER, false,
+     true},
+    {"relative L2 error", "relative L2 error", AT(relative_l2), SG_UNIT_NUMBER, SG_BETTER_LOWER,
+     false, true},
+    {"largest error", "largest error", AT(max_error), SG_UNIT_NUMBER, SG_BETTER_LOWER, false, true},
+    {"baseline’s final loss reached at step", NULL, AT(reached), SG_UNIT_COUNT, SG_BETTER_LOWER,
+     true, false},
+    {"steps", NULL, AT(steps), SG_UNIT_COUNT, SG_BETTER_NEITHER, false, false},
+    {"time", "seconds", AT(seconds), SG_UNIT_DURATION, SG_BETTER_NEITHER, false, false},
+};
+
+static sgi_section *const sections[] = {sgi_page_result,  sgi_page_curves, sgi_page_solution,
+                                        sgi_page_scaling, sgi_page_table,  sgi_page_repeat};
+
+static const sgi_report_fact facts[] = {{NULL, "points_per_step", " points per step"}};
+
+const sgi_report_kind sgi_report_problem = {
+    .task = "problem",
+    .noun = "problem",
+    .next = "stablegrad new my-problem.yaml",
+    .rows = rows,
+    .row_count = sizeof rows / sizeof rows[0],
+    .target = AT(validation),
+    .target_unit = SG_UNIT_NUMBER,
+    .sections = sections,
+    .section_count = sizeof sections / sizeof sections[0],
+    .facts = facts,
+    .fact_count = sizeof facts / sizeof facts[0],
+    .compared_network = "network",
+    .has_field = true,
+    .summarise = summarise,
+};
