@@ -57,10 +57,15 @@ static bool config_valid(const sg_optim_config *c)
         return false;
     if (!sg_schedule_valid(c->schedule, c->schedule_count))
         return false;
-    if (c->kind != SG_OPTIM_SGD)
+    switch (c->kind) {
+    case SG_OPTIM_ADAMW:
+    case SG_OPTIM_ADAM:
         return fraction(c->beta1) && fraction(c->beta2) && not_negative(c->eps);
-    return not_negative(c->momentum) && isfinite(c->dampening) &&
-           (!c->nesterov || (c->momentum > 0 && c->dampening == 0));
+    case SG_OPTIM_SGD:
+        return not_negative(c->momentum) && isfinite(c->dampening) &&
+               (!c->nesterov || (c->momentum > 0 && c->dampening == 0));
+    }
+    return false;
 }
 
 /* ---- Making ------------------------------------------------------------------------------- */
@@ -138,35 +143,72 @@ void sg_optim_destroy(sg_optim *optim)
 
 /* ---- The step ----------------------------------------------------------------------------- */
 
-static void update(const step_pass *pass, size_t index, void *p, const void *g,
-                   const sgi_unit *unit, double factor)
+/* One unit of a span: where it lies, and what the step does to it. */
+typedef struct unit_step {
+    sg_optim *optim;
+    size_t span;
+    const sgi_unit *unit;
+    void *value;
+    const void *gradient;
+    double factor, rate;
+    uint64_t past; /* steps that the span has taken */
+} unit_step;
+
+static void *buffer_of(const unit_step *u, size_t buffer)
 {
-    sg_optim *optim = pass->optim;
-    const sg_optim_config *c = &optim->config;
-    const sg_span *span = &optim->params->spans[index];
-    double rate = pass->rate * optim->rate_factors[index];
-    uint64_t past = sgi_state_span_steps(optim)[index];
-    void *first = sgi_element(sgi_state_buffer(optim, index, 0), span->type, unit->begin);
-    if (c->kind == SG_OPTIM_SGD) {
-        sgi_sgd_step step = {factor, c->decay,    c->momentum, c->dampening,
-                             rate,   c->nesterov, past == 0};
-        optim->kernels->sgd[span->type](p, g, c->momentum > 0 ? first : NULL, unit->count, &step);
-        return;
-    }
-    void *second = sgi_element(sgi_state_buffer(optim, index, 1), span->type, unit->begin);
-    double t = (double)past + 1;
-    bool decoupled = c->kind == SG_OPTIM_ADAMW;
+    const sg_span *span = &u->optim->params->spans[u->span];
+    return sgi_element(sgi_state_buffer(u->optim, u->span, buffer), span->type, u->unit->begin);
+}
+
+static void step_sgd(const unit_step *u, sg_type type)
+{
+    const sg_optim_config *c = &u->optim->config;
+    sgi_sgd_step step = {u->factor, c->decay,    c->momentum, c->dampening,
+                         u->rate,   c->nesterov, u->past == 0};
+    u->optim->kernels->sgd[type](u->value, u->gradient, c->momentum > 0 ? buffer_of(u, 0) : NULL,
+                                 u->unit->count, &step);
+}
+
+static void step_adam(const unit_step *u, sg_type type, bool decoupled)
+{
+    const sg_optim_config *c = &u->optim->config;
+    double t = (double)u->past + 1;
     sgi_adam_step step = {
-        .factor = factor,
-        .keep = decoupled ? 1 - rate * c->decay : 1,
+        .factor = u->factor,
+        .keep = decoupled ? 1 - u->rate * c->decay : 1,
         .l2 = decoupled ? 0 : c->decay,
         .beta1 = c->beta1,
         .beta2 = c->beta2,
         .root_correction = sqrt(1 - pow(c->beta2, t)),
         .eps = c->eps,
-        .rate = rate / (1 - pow(c->beta1, t)),
+        .rate = u->rate / (1 - pow(c->beta1, t)),
     };
-    optim->kernels->adam[span->type](p, g, first, second, unit->count, &step);
+    u->optim->kernels->adam[type](u->value, u->gradient, buffer_of(u, 0), buffer_of(u, 1),
+                                  u->unit->count, &step);
+}
+
+static void update(const step_pass *pass, size_t index, void *p, const void *g,
+                   const sgi_unit *unit, double factor)
+{
+    sg_optim *optim = pass->optim;
+    sg_type type = optim->params->spans[index].type;
+    unit_step u = {.optim = optim,
+                   .span = index,
+                   .unit = unit,
+                   .value = p,
+                   .gradient = g,
+                   .factor = factor,
+                   .rate = pass->rate * optim->rate_factors[index],
+                   .past = sgi_state_span_steps(optim)[index]};
+    switch (optim->config.kind) {
+    case SG_OPTIM_SGD:
+        step_sgd(&u, type);
+        break;
+    case SG_OPTIM_ADAM:
+    case SG_OPTIM_ADAMW:
+        step_adam(&u, type, optim->config.kind == SG_OPTIM_ADAMW);
+        break;
+    }
 }
 
 /* Signs do not fit in a factor: they are written to a small buffer, stretch by stretch. */

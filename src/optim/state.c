@@ -10,8 +10,13 @@ static const uint64_t state_magic = 0x0032304450545347u; /* "GSTPD02" */
 /* The one place that says which buffers an optimizer has. */
 static sgi_buffer_list list_buffers(const sg_optim_config *config)
 {
-    if (config->kind != SG_OPTIM_SGD)
+    switch (config->kind) {
+    case SG_OPTIM_ADAMW:
+    case SG_OPTIM_ADAM:
         return (sgi_buffer_list){2, {1, 2}};
+    case SG_OPTIM_SGD:
+        break;
+    }
     return (sgi_buffer_list){config->momentum > 0 ? 1 : 0, {1}};
 }
 
