@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/diagnostic.h"
+#include "base/list.h"
+#include "stablegrad/cpu.h"
 #include "text/nearest.h"
 
 #define ROW(name, kind, value, help)                                                               \
@@ -37,7 +39,7 @@ const cli_option options[] = {
     ROW(residuals, OPTION_FLAG, NULL, "evaluate the residual of each equation as well"),
     ROW(precision, OPTION_TEXT, "TYPE", "float or double (default: the one in the file)"),
     ROW(best, OPTION_FLAG, NULL, "use the weights of the best evaluation instead of the newest"),
-    ROW(isa, OPTION_TEXT, "SET", "instruction set to compute with: auto, generic, avx2 or avx512"),
+    ROW(isa, OPTION_TEXT, "SET", "instruction set to compute with:" SG_ISA_LIST(SGI_LIST_WORD)),
     ROW(images, OPTION_FLAG, NULL, "write a task on images instead of a PDE problem"),
     ROW(force, OPTION_FLAG, NULL, "overwrite the file if it exists already"),
     ROW(quiet, OPTION_FLAG, NULL, "print nothing but errors"),

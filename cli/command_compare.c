@@ -5,8 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/list.h"
 #include "commands.h"
 #include "report/kind.h"
+#include "stablegrad/scale.h"
 #include "text/nearest.h"
 #include "training.h"
 
@@ -20,18 +22,25 @@ const char compare_details[] =
     "For a PDE problem:\n"
     "  adamw                            the optimizer of the problem alone\n"
     "  stablegrad                       with StableGrad as the problem describes it\n"
-    "  output, residual, norm, inner    with StableGrad and this reference scale\n"
-    "  sign                             with each gradient replaced by its sign\n"
-    "\n"
-    "For a task on images:\n"
-    "  batchnorm                        the network with BatchNorm\n"
-    "  plain                            the network without BatchNorm\n"
-    "  stablegrad                       without BatchNorm, but with StableGrad\n"
-    "  sign                             without BatchNorm, each gradient replaced by its sign\n"
-    "  group, layer                     with group norm or layer norm in place of BatchNorm\n"
-    "\n"
-    "  stablegrad compare burgers3d\n"
-    "  stablegrad compare poisson --seeds 3 --variants adamw,output,residual,norm\n";
+    "  a reference scale by its name    with StableGrad and this scale:" SG_REFERENCE_LIST(
+        SGI_LIST_WORD,
+        SGI_LIST_NOTHING) "\n"
+                          "  sign                             with each gradient replaced by its "
+                          "sign\n"
+                          "\n"
+                          "For a task on images:\n"
+                          "  batchnorm                        the network with BatchNorm\n"
+                          "  plain                            the network without BatchNorm\n"
+                          "  stablegrad                       without BatchNorm, but with "
+                          "StableGrad\n"
+                          "  sign                             without BatchNorm, each gradient "
+                          "replaced by its sign\n"
+                          "  group, layer                     with group norm or layer norm in "
+                          "place of BatchNorm\n"
+                          "\n"
+                          "  stablegrad compare burgers3d\n"
+                          "  stablegrad compare poisson --seeds 3 --variants "
+                          "adamw,output,residual,norm\n";
 
 typedef struct comparison {
     const cli_arguments *arguments;

@@ -122,7 +122,15 @@ bool read_isa(const cli_arguments *arguments, sg_isa *isa)
             complain("this processor cannot run --isa %s", arguments->isa);
             return false;
         }
-    complain("--isa takes auto, generic, avx2 or avx512, not '%s'", arguments->isa);
+    char names[128];
+    size_t used = 0;
+    for (int i = 0; i < SG_ISA_COUNT && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                                 i == 0                  ? ""
+                                 : i + 1 == SG_ISA_COUNT ? " or "
+                                                         : ", ",
+                                 sg_isa_name((sg_isa)i));
+    complain("--isa takes %s, not '%s'", names, arguments->isa);
     return false;
 }
 

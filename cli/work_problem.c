@@ -101,12 +101,12 @@ static int check(void *file, const cli_arguments *arguments)
 /* Every reference that has a name is a variant of that name. */
 #define BY_REFERENCE(code, name)                                                                   \
     {name, {"training.stablegrad.method=stablegrad", "training.stablegrad.reference=" name}, 2},
-#define NOT_BY_NUMBER(code, name)
 
 static const variant variants[] = {
     {"adamw", {"training.stablegrad.method=none"}, 1},
     {"stablegrad", {"training.stablegrad.method=stablegrad"}, 1},
-    SG_REFERENCE_LIST(BY_REFERENCE, NOT_BY_NUMBER){"sign", {"training.stablegrad.method=sign"}, 1},
+    SG_REFERENCE_LIST(BY_REFERENCE,
+                      SGI_LIST_NOTHING){"sign", {"training.stablegrad.method=sign"}, 1},
 };
 
 const work_kind problem_work = {

@@ -21,6 +21,7 @@
  * no others. SGI_LIST_NO_WORD holds the place of a value that no word stands for. */
 #define SGI_LIST_WORD(code, ...)    " " SGI_LIST_SECOND(__VA_ARGS__, __VA_ARGS__, )
 #define SGI_LIST_NO_WORD(code, ...) " #"
+#define SGI_LIST_NOTHING(code, ...) /* for texts that leave such values out */
 
 /* names[value], "unknown" for a value that is not in the list. */
 static inline const char *sgi_list_name(const char *const *names, int count, int value)

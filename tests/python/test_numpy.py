@@ -304,7 +304,8 @@ class PackageTest(Case):
                 "c._KNOWN['sg_reference_name'] = ('output', 'constant')\n"
                 "c.library()")
         result = self.python(code)
-        self.assertIn("output, residual, norm, inner, constant (sg_reference_name)", result.stderr)
+        self.assertIn("has output, residual, norm, inner, constant", result.stderr)
+        self.assertIn("(sg_reference_name), this package output, constant", result.stderr)
 
     def test_importable_without_the_library(self):
         code = "import stablegrad; stablegrad.Scaler"
