@@ -1,6 +1,8 @@
 /* Every instruction set against the scalar reference: widths 1 to 130, one point to several tiles,
  * float and double, specialised and table-driven loops; and the inlined functions against the C
  * library. */
+#include <float.h>
+
 #include "kernel/kernels.h"
 #include "test_jet_support.h"
 
@@ -148,7 +150,8 @@ static void every_activation(void **state)
 
 /* ---- Functions ------------------------------------------------------------------------------ */
 
-static void apply(sg_isa isa, sg_activation activation, const float *z, float *f, float *memo)
+static void apply(sg_isa isa, sg_type type, sg_activation activation, const void *z, void *f,
+                  void *memo)
 {
     sgi_chain chain = {.channels = 1, .simple = true};
     sgi_activate args = {.chain = &chain,
@@ -157,7 +160,7 @@ static void apply(sg_isa isa, sg_activation activation, const float *z, float *f
                          .points = 1,
                          .width = 16,
                          .stride = 16};
-    sgi_kernels_for(isa, SG_FLOAT32)->activate(&args, z, f, memo);
+    sgi_kernels_for(isa, type)->activate(&args, z, f, memo);
 }
 
 static double ulps(float got, double exact)
@@ -179,17 +182,58 @@ static void functions(void **state)
             float sign = i < 0 ? -1 : 1;
             for (int j = 0; j < 16; j++)
                 z[j] = sign * (float)exp2((abs(i) + j / 16.0) * 8e-4 - 28);
-            apply(isas[k], SG_ACTIVATION_TANH, z, f, memo);
+            apply(isas[k], SG_FLOAT32, SG_ACTIVATION_TANH, z, f, memo);
             for (int j = 0; j < 16; j++)
                 worst_tanh = fmax(worst_tanh, ulps(f[j], tanh((double)z[j])));
             for (int j = 0; j < 16; j++)
                 z[j] = (float)(i + j / 16.0) * 2e-3f;
-            apply(isas[k], SG_ACTIVATION_SILU, z, f, memo);
+            apply(isas[k], SG_FLOAT32, SG_ACTIVATION_SILU, z, f, memo);
             for (int j = 0; j < 16; j++)
                 worst_logistic = fmax(worst_logistic, ulps(memo[j], 1 / (1 + exp(-(double)z[j]))));
         }
         assert_true(worst_tanh > 0 && worst_tanh < most_tanh);
         assert_true(worst_logistic > 0 && worst_logistic < 4);
+    }
+}
+
+static double double_ulps(double got, long double exact)
+{
+    double size = fabs((double)exact);
+    return fabs((double)((long double)got - exact)) / (nextafter(size, INFINITY) - size);
+}
+
+/* The same in double, against long double where that is wider. */
+static void functions_in_double(void **state)
+{
+    (void)state;
+    if (LDBL_MANT_DIG < 64)
+        skip();
+    sg_isa isas[SG_ISA_COUNT];
+    _Alignas(64) double z[16], f[16], memo[16];
+    size_t count = runnable_isas(isas);
+    for (size_t k = 0; k < count; k++) {
+        double most_tanh = isas[k] == SG_ISA_GENERIC ? 3 : 2, worst_tanh = 0, worst_logistic = 0;
+        for (int i = -20000; i < 20000; i++) {
+            double sign = i < 0 ? -1 : 1;
+            for (int j = 0; j < 16; j++)
+                z[j] = sign * exp2((abs(i) + j / 16.0) * 3.1e-3 - 56);
+            apply(isas[k], SG_FLOAT64, SG_ACTIVATION_TANH, z, f, memo);
+            for (int j = 0; j < 16; j++)
+                worst_tanh = fmax(worst_tanh, double_ulps(f[j], tanhl(z[j])));
+            for (int j = 0; j < 16; j++)
+                z[j] = (i + j / 16.0) * 3.5e-2;
+            apply(isas[k], SG_FLOAT64, SG_ACTIVATION_SILU, z, f, memo);
+            for (int j = 0; j < 16; j++)
+                worst_logistic = fmax(worst_logistic, double_ulps(memo[j], 1 / (1 + expl(-z[j]))));
+        }
+        assert_true(worst_tanh > 0 && worst_tanh < most_tanh);
+        assert_true(worst_logistic > 0 && worst_logistic < 4);
+        double ends[16] = {NAN, INFINITY, -INFINITY, -0.0, 1e-310, 800, -800};
+        apply(isas[k], SG_FLOAT64, SG_ACTIVATION_TANH, ends, f, memo);
+        assert_true(isnan(f[0]) && f[1] == 1 && f[2] == -1 && f[3] == 0 && signbit(f[3]));
+        assert_true(f[5] == 1 && f[6] == -1);
+        apply(isas[k], SG_FLOAT64, SG_ACTIVATION_SOFTPLUS, ends, f, memo);
+        assert_true(isnan(f[0]) && f[5] == 800 && f[6] >= 0 && f[6] < 1e-300);
     }
 }
 
@@ -202,21 +246,24 @@ static void special_values(void **state)
         _Alignas(64) float z[16] = {NAN, INFINITY, -INFINITY, -0.0f, 1e-40f, 200, -200};
         _Alignas(64) float f[16], memo[16];
         for (int a = 0; a < SG_ACTIVATION_COUNT; a++) {
-            apply(isas[k], (sg_activation)a, z, f, memo);
+            apply(isas[k], SG_FLOAT32, (sg_activation)a, z, f, memo);
             assert_true(isnan(f[0]));
         }
-        apply(isas[k], SG_ACTIVATION_TANH, z, f, memo);
+        apply(isas[k], SG_FLOAT32, SG_ACTIVATION_TANH, z, f, memo);
         assert_true(f[1] == 1 && f[2] == -1 && f[3] == 0 && signbit(f[3]));
         assert_true(f[5] == 1 && f[6] == -1);
-        apply(isas[k], SG_ACTIVATION_SOFTPLUS, z, f, memo);
+        apply(isas[k], SG_FLOAT32, SG_ACTIVATION_SOFTPLUS, z, f, memo);
         assert_true(f[5] == 200 && f[6] >= 0 && f[6] < 1e-30f);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(widths), cmocka_unit_test(counts), cmocka_unit_test(every_activation),
-        cmocka_unit_test(functions), cmocka_unit_test(special_values)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(widths),
+                                       cmocka_unit_test(counts),
+                                       cmocka_unit_test(every_activation),
+                                       cmocka_unit_test(functions),
+                                       cmocka_unit_test(functions_in_double),
+                                       cmocka_unit_test(special_values)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

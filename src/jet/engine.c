@@ -16,6 +16,9 @@ enum {
 /* Rows of a tile: the activations of a deep network, all layers, stay in the second-level cache. */
 static const int TILE_ROWS[] = {[SG_FLOAT32] = 96, [SG_FLOAT64] = 48};
 
+/* Bytes of a layer's weights from which its tiles are larger. */
+static const size_t LARGE_LAYER = (size_t)1 << 20;
+
 /* All units' gradients together; more units only help machines with many cores. */
 static const size_t MOST_GRADIENT_BYTES = (size_t)64 << 20;
 
@@ -37,9 +40,21 @@ static int round_up(int value, int multiple)
     return (int)sgi_align_up((size_t)value, (size_t)multiple);
 }
 
-static int tile_points(int channels, sg_type type)
+/* The gradient of a layer that fills the second-level cache passes through it with every tile: half
+ * as often with twice the rows. */
+static int tile_rows(const sg_jet_network *network)
 {
-    int blocks = (TILE_ROWS[type] + BLOCK_POINTS * channels / 2) / (BLOCK_POINTS * channels);
+    size_t most = 0;
+    for (int l = 0; l < network->layer_count; l++) {
+        size_t size = (size_t)network->layers[l].inputs * (size_t)network->layers[l].outputs;
+        most = size > most ? size : most;
+    }
+    return TILE_ROWS[network->type] * (most * sgi_type_size(network->type) >= LARGE_LAYER ? 2 : 1);
+}
+
+static int tile_points(int channels, int rows)
+{
+    int blocks = (rows + BLOCK_POINTS * channels / 2) / (BLOCK_POINTS * channels);
     int points = BLOCK_POINTS * (blocks > 0 ? blocks : 1);
     return points < SG_JET_TILE_POINTS ? points : SG_JET_TILE_POINTS;
 }
@@ -101,7 +116,7 @@ static sg_status make_states(sg_jet *jet, const sg_jet_config *config)
         jet->set_count++;
         state->set = config->sets[s];
         const sg_jet_plan *plan = state->set.plan;
-        state->points = tile_points(plan->channels, type);
+        state->points = tile_points(plan->channels, tile_rows(jet->network));
         state->items = state->points / state->set.points_per_item;
         state->point_stride = round_up(state->points, line);
         state->item_stride = round_up(state->items, line);

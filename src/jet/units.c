@@ -15,7 +15,7 @@
 /* Tiles of a unit, at least: a unit has a gradient of its own, which must be cleared and added up,
  * and fewer tiles are not worth that. Elements that a thread adds up at a time: small enough that
  * small networks keep all threads busy. */
-enum { LEAST_TILES = 8, COMBINE_ELEMENTS = 4096 };
+enum { LEAST_TILES = 4, COMBINE_ELEMENTS = 4096 };
 
 static void *at(const sg_jet *jet, void *base, size_t index)
 {

@@ -1,6 +1,7 @@
 /* Layers of the vector tables: how weights are packed and gradients lie, and the calls of the
  * product. Packed, in this order: W^T (inputs, outputs padded), W (outputs, inputs padded), the
- * bias and a row of zeros, both padded. A gradient is (outputs, inputs padded), or, where that
+ * bias and a row of zeros, both padded. The two matrices lie in panels, as the product wants them;
+ * the last layer has W alone, row by row. A gradient is (outputs, inputs padded), or, where that
  * wastes fewer lanes, (inputs, outputs padded), and then the bias, padded. */
 static SG_INLINE int vectors(int count)
 {
@@ -62,6 +63,30 @@ static size_t gradient_size(const sgi_layer_shape *shape)
     return gradient_bias(shape) + padded(shape->outputs);
 }
 
+/* Where column `column` of a matrix in panels begins; its rows are `*row` apart. */
+static SG_INLINE size_t panel_column(size_t rows, size_t columns, size_t column, size_t *row)
+{
+    size_t panel = (size_t)COLUMNS * (size_t)LANES, first = column / panel * panel;
+    *row = columns - first < panel ? columns - first : panel;
+    return first * rows + column - first;
+}
+
+/* A matrix to panels. `from` is it row by row; or, `across`, its transpose. */
+static void pack_panels(size_t rows, size_t columns, size_t whole, const real *from, bool across,
+                        real *to)
+{
+    size_t panel = (size_t)COLUMNS * (size_t)LANES;
+    for (size_t first = 0; first < columns; first += panel) {
+        size_t row, at = panel_column(rows, whole, first, &row);
+        size_t count = columns - first < panel ? columns - first : panel;
+        for (size_t j = 0; j < count && across; j++)
+            for (size_t i = 0; i < rows; i++)
+                to[at + i * row + j] = from[(first + j) * rows + i];
+        for (size_t i = 0; i < rows && !across; i++)
+            memcpy(to + at + i * row, from + i * columns + first, count * sizeof(real));
+    }
+}
+
 static void pack(const sgi_layer_shape *shape, const void *weight, const void *bias, void *packed)
 {
     packed_parts parts = parts_of(shape);
@@ -69,11 +94,12 @@ static void pack(const sgi_layer_shape *shape, const void *weight, const void *b
     size_t in = padded(shape->inputs), out = padded(shape->outputs);
     const real *w = weight;
     real *forward_part = packed, *reverse_part = forward_part + parts.reverse;
-    for (size_t o = 0; o < outputs; o++) {
-        memcpy(reverse_part + o * in, w + o * inputs, inputs * sizeof(real));
-        if (!shape->last)
-            for (size_t i = 0; i < inputs; i++)
-                forward_part[i * out + o] = w[o * inputs + i];
+    if (shape->last) {
+        for (size_t o = 0; o < outputs; o++)
+            memcpy(reverse_part + o * in, w + o * inputs, inputs * sizeof(real));
+    } else {
+        pack_panels(inputs, outputs, out, w, true, forward_part);
+        pack_panels(outputs, inputs, in, w, false, reverse_part);
     }
     memcpy(forward_part + parts.bias, bias, outputs * sizeof(real));
 }
@@ -101,8 +127,7 @@ static void forward(const sgi_layer_shape *shape, const void *packed, int rows, 
     args.a = a;
     args.a_row = in;
     args.a_step = 1;
-    args.b = w;
-    args.b_row = padded(shape->outputs);
+    args.b = w; /* panels */
     args.c = z;
     args.c_row = out;
     if (add) {
@@ -130,8 +155,7 @@ static void reverse(const sgi_layer_shape *shape, const void *packed, int rows, 
     args.a = z;
     args.a_row = (size_t)shape->output_stride;
     args.a_step = 1;
-    args.b = w + parts.reverse;
-    args.b_row = padded(shape->inputs);
+    args.b = w + parts.reverse; /* panels */
     args.init = w + parts.zeros;
     args.c = a;
     args.c_row = (size_t)shape->input_stride;

@@ -8,8 +8,8 @@ typedef struct product_args {
     int m, n, k;   /* n in vectors */
     const real *a; /* element (i, l) at i * a_row + l * a_step */
     size_t a_row, a_step;
-    const real *b; /* (k, n), rows b_row apart */
-    size_t b_row;
+    const real *b;    /* (k, n), rows b_row apart, or in panels */
+    size_t b_row;     /* 0: panels of COLUMNS vectors, one behind the other, each without gaps */
     const real *init; /* (m, n), rows init_row apart: 0 repeats one row; may be c itself */
     size_t init_row;
     real *c; /* (m, n), rows c_row apart */
@@ -21,10 +21,12 @@ static SG_INLINE void product_block(int rows, int columns, const product_args *a
 {
     value sum[ROWS][COLUMNS];
     size_t first = (size_t)column * (size_t)LANES;
-    const real *a = args->a + (size_t)row * args->a_row, *b = args->b + first;
+    const real *a = args->a + (size_t)row * args->a_row;
+    const real *b = args->b + first * (args->b_row ? 1 : (size_t)args->k);
     const real *init = args->init + (size_t)row * args->init_row + first;
     real *c = args->c + (size_t)row * args->c_row + first;
-    size_t a_row = args->a_row, a_step = args->a_step, b_row = args->b_row;
+    size_t a_row = args->a_row, a_step = args->a_step;
+    size_t b_row = args->b_row ? args->b_row : (size_t)(columns * LANES);
 #pragma GCC unroll 8
     for (int i = 0; i < rows; i++)
 #pragma GCC unroll 8

@@ -130,11 +130,6 @@ static SG_INLINE value sgi_sincos(value x, value *cosine)
     return sine;
 }
 #endif
-#if SG_SINGLE
 #include "kernel/exponential.h"
-#else
-SG_FUNCTION(tanh)
-SG_FUNCTION(exp)
-#endif
 SG_FUNCTION(erf)
 SG_FUNCTION(log1p)
