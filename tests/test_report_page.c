@@ -116,6 +116,45 @@ static void first_step_at_or_below(void **state)
     folder_remove(folder);
 }
 
+/* The last evaluation of the better run is a spike: final and lowest are both said, the medians
+ * decide, and the curve gets one. */
+static void a_spike_at_the_end_does_not_mislead(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary();
+    folder_comparison(sub(folder, "c"), FOLDER_ODE, 1);
+    char steady[2048] = "", spiked[2048] = "";
+    for (int i = 1; i <= 6; i++) {
+        static const double better[] = {0.4, 0.02, 0.04, 0.01, 0.03, 0.5};
+        static const char row[] = "{\"step\":%d,\"validation\":{\"loss\":%g},\"error\":{\"all\":{"
+                                  "\"relative_l2\":%g,\"max\":1}}}\n";
+        size_t a = strlen(steady), b = strlen(spiked);
+        (void)snprintf(steady + a, sizeof steady - a, row, 100 * i, 1.0 / i, 0.6 / i);
+        (void)snprintf(spiked + b, sizeof spiked - b, row, 100 * i, better[i - 1], better[i - 1]);
+    }
+    folder_put(sub(folder, "c/adamw"), "metrics.jsonl", steady);
+    folder_put(sub(folder, "c/stablegrad"), "metrics.jsonl", spiked);
+    sgi_report_summary summary;
+    assert_ok(sgi_report_summarise(&summary, sub(folder, "c"), NULL, NULL));
+    const sgi_report_variant *base = &summary.variants[0], *v = &summary.variants[1];
+    assert_true(v->restless && !base->restless);
+    assert_true(v->relative_l2.mean == 0.5 && v->lowest_l2.mean == 0.01);
+    assert_true(v->lowest_l2_step.mean == 400 && v->lowest_validation_step.mean == 400);
+    assert_true(v->median_l2.mean == 0.03 && v->median_validation.mean == 0.03);
+    assert_true(base->lowest_l2_step.mean == 600 && base->lowest_l2.mean == base->relative_l2.mean);
+    assert_close(base->median_l2.mean, 0.15, 1e-12);
+    sgi_report_summary_release(&summary);
+    char *html = report_of(sub(folder, "c"));
+    assert_non_null(strstr(html, "; at its lowest, at step 400, it is "));
+    assert_non_null(strstr(html, "’s lowest: "));
+    assert_non_null(strstr(html, "The median of the last five relative L2 errors is "));
+    assert_non_null(strstr(html, ", 5 times below AdamW’s "));
+    assert_non_null(strstr(html, "Dashed: the median"));
+    assert_int_equal(count_of(html, ", median\""), 2);
+    free(html);
+    folder_remove(folder);
+}
+
 static void hostile_names_are_harmless(void **state)
 {
     (void)state;
@@ -301,6 +340,7 @@ int main(void)
         cmocka_unit_test(every_kind_has_its_pictures),
         cmocka_unit_test(the_sentence_and_the_table_agree),
         cmocka_unit_test(first_step_at_or_below),
+        cmocka_unit_test(a_spike_at_the_end_does_not_mislead),
         cmocka_unit_test(hostile_names_are_harmless),
         cmocka_unit_test(missing_parts_are_said),
         cmocka_unit_test(resumed_steps_replace_the_old),

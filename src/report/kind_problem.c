@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "report/evaluations.h"
 #include "report/kind.h"
 #include "report/page.h"
 
@@ -26,11 +27,70 @@ static double reached(const sgi_run *run, double target)
     return NAN;
 }
 
+static double lowest_validation(const sgi_run *run, double target)
+{
+    (void)target;
+    double step;
+    return sgi_evaluations_lowest(run, "validation/loss", &step);
+}
+
+static double lowest_validation_step(const sgi_run *run, double target)
+{
+    (void)target;
+    double step;
+    (void)sgi_evaluations_lowest(run, "validation/loss", &step);
+    return step;
+}
+
+static double lowest_l2(const sgi_run *run, double target)
+{
+    (void)target;
+    double step;
+    return sgi_evaluations_lowest(run, "error/all/relative_l2", &step);
+}
+
+static double lowest_l2_step(const sgi_run *run, double target)
+{
+    (void)target;
+    double step;
+    (void)sgi_evaluations_lowest(run, "error/all/relative_l2", &step);
+    return step;
+}
+
+static double median_validation(const sgi_run *run, double target)
+{
+    (void)target;
+    return sgi_evaluations_median(run, "validation/loss");
+}
+
+static double median_l2(const sgi_run *run, double target)
+{
+    (void)target;
+    return sgi_evaluations_median(run, "error/all/relative_l2");
+}
+
+static bool restless(const sgi_run *run, const char *column)
+{
+    const double *values = sgi_columns_find(&run->evaluation, column);
+    return values && sgi_restless(values, run->evaluation.rows);
+}
+
 static void summarise(sgi_report_variant *entry, const sgi_report_variant *base,
                       const sgi_runs *runs, const sgi_variant *variant)
 {
     entry->relative_l2 = sgi_over_seeds(runs, variant, relative_l2, 0);
     entry->max_error = sgi_over_seeds(runs, variant, max_error, 0);
+    entry->lowest_validation = sgi_over_seeds(runs, variant, lowest_validation, 0);
+    entry->lowest_validation_step = sgi_over_seeds(runs, variant, lowest_validation_step, 0);
+    entry->lowest_l2 = sgi_over_seeds(runs, variant, lowest_l2, 0);
+    entry->lowest_l2_step = sgi_over_seeds(runs, variant, lowest_l2_step, 0);
+    entry->median_validation = sgi_over_seeds(runs, variant, median_validation, 0);
+    entry->median_l2 = sgi_over_seeds(runs, variant, median_l2, 0);
+    for (size_t i = 0; i < variant->count; i++) {
+        const sgi_run *run = &runs->runs[variant->first + i];
+        entry->restless |=
+            restless(run, "validation/loss") || restless(run, "error/all/relative_l2");
+    }
     entry->reached = sgi_over_seeds(runs, variant, reached, base->validation.mean);
 }
 
@@ -39,8 +99,19 @@ static void summarise(sgi_report_variant *entry, const sgi_report_variant *base,
 static const sgi_report_row rows[] = {
     {"validation loss", "validation loss", AT(validation), SG_UNIT_NUMBER, SG_BETTER_LOWER, false,
      true},
+    {"lowest validation loss", "lowest", AT(lowest_validation), SG_UNIT_NUMBER, SG_BETTER_LOWER,
+     false, true},
+    {"at step", "at step", AT(lowest_validation_step), SG_UNIT_COUNT, SG_BETTER_NEITHER, false,
+     false},
+    {"median of the last five validation losses", "median of last 5", AT(median_validation),
+     SG_UNIT_NUMBER, SG_BETTER_LOWER, false, true},
     {"relative L2 error", "relative L2 error", AT(relative_l2), SG_UNIT_NUMBER, SG_BETTER_LOWER,
      false, true},
+    {"lowest relative L2 error", "lowest", AT(lowest_l2), SG_UNIT_NUMBER, SG_BETTER_LOWER, false,
+     true},
+    {"at step", "at step", AT(lowest_l2_step), SG_UNIT_COUNT, SG_BETTER_NEITHER, false, false},
+    {"median of the last five relative L2 errors", "median of last 5", AT(median_l2),
+     SG_UNIT_NUMBER, SG_BETTER_LOWER, false, true},
     {"largest error", "largest error", AT(max_error), SG_UNIT_NUMBER, SG_BETTER_LOWER, false, true},
     {"baseline’s final loss reached at step", NULL, AT(reached), SG_UNIT_COUNT, SG_BETTER_LOWER,
      true, false},

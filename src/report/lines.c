@@ -1,7 +1,9 @@
 /* Columns of the runs as lines of a chart, one colour a variant: see page.h. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "report/evaluations.h"
 #include "report/kind.h"
 #include "report/page.h"
 
@@ -93,6 +95,30 @@ size_t sgi_page_lines(sgi_page *page, bool evaluation, const char *column, sgi_c
     for (size_t v = 0; v < page->runs->variant_count && count < SG_PAGE_LINES; v++)
         count += sgi_page_line(page, v, evaluation, column, kind, &lines[count]);
     return count;
+}
+
+size_t sgi_page_medians(sgi_page *page, sgi_line lines[SG_PAGE_LINES], size_t count)
+{
+    size_t all = count;
+    for (size_t l = 0; l < count && all < SG_PAGE_LINES; l++) {
+        if (!sgi_restless(lines[l].y, lines[l].count))
+            continue;
+        double *median = sgi_page_memory(page, lines[l].count, sizeof *median);
+        size_t size = strlen(lines[l].label) + sizeof ", median";
+        char *label = sgi_page_memory(page, size, 1);
+        if (!median || !label)
+            return all;
+        (void)snprintf(label, size, "%s, median", lines[l].label);
+        for (size_t r = 0; r < lines[l].count; r++)
+            median[r] = r + 1 < SG_MEDIAN_OVER ? NAN : sgi_median_ending(&lines[l].y[r]);
+        lines[all] = lines[l];
+        lines[all].y = median;
+        lines[all].label = label;
+        lines[all].low = lines[all].high = NULL;
+        lines[all].dashed = true;
+        all++;
+    }
+    return all;
 }
 
 void sgi_page_legend(sgi_page *page)

@@ -39,6 +39,10 @@ enum { SG_PAGE_LINES = 24 };
 size_t sgi_page_lines(sgi_page *page, bool evaluation, const char *column, sgi_column_kind kind,
                       sgi_line lines[SG_PAGE_LINES]);
 
+/* Appends to `count` lines of evaluations, for each that jumps near its end, the median of each
+ * value with those before it, dashed in the same colour; returns how many lines there are now. */
+size_t sgi_page_medians(sgi_page *page, sgi_line lines[SG_PAGE_LINES], size_t count);
+
 /* The key to the variants' colours, and what a band means when there are seeds. */
 void sgi_page_legend(sgi_page *page);
 void sgi_page_seeds_note(sgi_page *page);

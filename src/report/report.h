@@ -54,6 +54,11 @@ typedef struct sgi_report_variant {
     sgi_statistic validation;  /* last validation loss; of images the last test loss */
     sgi_statistic relative_l2; /* last relative L2 error over all fields */
     sgi_statistic max_error;
+    /* The last evaluation may be a spike; these are not. None of images. */
+    sgi_statistic lowest_validation, lowest_validation_step;
+    sgi_statistic lowest_l2, lowest_l2_step;
+    sgi_statistic median_validation, median_l2; /* of the last SG_MEDIAN_OVER evaluations */
+    bool restless;         /* a seed's validation loss or error jumps near the end: evaluations.h */
     sgi_statistic reached; /* first evaluated step with a validation loss at or below, of images a
                              test top-1 at or above, the baseline's last (its mean over the seeds);
                              only of the seeds that got there, and none when the baseline's top-1 is

@@ -6,7 +6,8 @@
 
 enum { HALF_WIDTH = 468, HALF_HEIGHT = 260, THIRD_WIDTH = 310, THIRD_HEIGHT = 210 };
 
-/* A chart of one column of every variant; nothing when no run has it. */
+/* A chart of one column of every variant; nothing when no run has it. Returns whether it has dashed
+ * medians. */
 static bool column_chart(sgi_page *page, const char *title, const char *label, bool evaluation,
                          const char *column, bool large)
 {
@@ -14,6 +15,9 @@ static bool column_chart(sgi_page *page, const char *title, const char *label, b
     size_t count = sgi_page_lines(page, evaluation, column, SG_COLUMN_LOSS, lines);
     if (count == 0)
         return false;
+    size_t curves = count;
+    if (evaluation)
+        count = sgi_page_medians(page, lines, count);
     sgi_mark mark;
     sgi_chart chart = {.title = title,
                        .x_label = "step",
@@ -26,7 +30,7 @@ static bool column_chart(sgi_page *page, const char *title, const char *label, b
                        .marks = &mark,
                        .mark_count = large ? sgi_page_window_mark(page, &mark) : 0};
     sgi_chart_draw(page->out, &chart);
-    return true;
+    return count > curves;
 }
 
 /* The name of loss term i, or NULL: from run.json, where all variants agree. */
@@ -53,17 +57,25 @@ static void compare_terms(sgi_page *page)
         sgi_text_add(page->out, "</div>\n");
 }
 
+static void say_medians(sgi_page *page, bool medians)
+{
+    if (medians)
+        sgi_text_add(page->out, "<p class=\"soft\">Dashed: the median of each evaluation and the "
+                                "four before it, where a curve jumps near its end.</p>\n");
+}
+
 static void compare(sgi_page *page)
 {
     sgi_page_legend(page);
     sgi_text_add(page->out, "<div class=\"two\">\n");
-    column_chart(page, "Validation loss", "loss", true, "validation/loss", true);
-    column_chart(page, "Relative L2 error against the reference", "relative L2 error", true,
-                 "error/all/relative_l2", true);
+    bool medians = column_chart(page, "Validation loss", "loss", true, "validation/loss", true);
+    medians |= column_chart(page, "Relative L2 error against the reference", "relative L2 error",
+                            true, "error/all/relative_l2", true);
     column_chart(page, "Training loss", "loss", false, "loss", true);
-    column_chart(page, "Largest error against the reference", "largest error", true,
-                 "error/all/max", true);
+    medians |= column_chart(page, "Largest error against the reference", "largest error", true,
+                            "error/all/max", true);
     sgi_text_add(page->out, "</div>\n");
+    say_medians(page, medians);
     compare_terms(page);
 }
 
@@ -107,10 +119,11 @@ static void own_curves(sgi_page *page)
 {
     own_terms(page);
     sgi_text_add(page->out, "<div class=\"two\">\n");
-    column_chart(page, "Validation loss", "loss", true, "validation/loss", true);
-    column_chart(page, "Relative L2 error against the reference", "relative L2 error", true,
-                 "error/all/relative_l2", true);
+    bool medians = column_chart(page, "Validation loss", "loss", true, "validation/loss", true);
+    medians |= column_chart(page, "Relative L2 error against the reference", "relative L2 error",
+                            true, "error/all/relative_l2", true);
     sgi_text_add(page->out, "</div>\n");
+    say_medians(page, medians);
 }
 
 void sgi_page_curves(sgi_page *page)

@@ -22,6 +22,61 @@ static bool comparable(const sgi_statistic *a, const sgi_statistic *b)
            b->mean > 0;
 }
 
+/* "; at its lowest, at step 4,000, it is 0.006 (AdamW’s lowest: 0.01, at step 5,000)": nothing
+ * where both end at their lowest. */
+static void compare_lowest(sgi_text *out, const sgi_report_variant *v, const sgi_statistic *last,
+                           const sgi_statistic *lowest, const sgi_statistic *step,
+                           const sgi_report_variant *base, const sgi_statistic *base_last,
+                           const sgi_statistic *base_lowest, const sgi_statistic *base_step)
+{
+    if (!lowest->count || !base_lowest->count ||
+        (lowest->mean == last->mean && base_lowest->mean == base_last->mean))
+        return;
+    sgi_text_format(out, "; at its lowest, %sat step ", v->runs > 1 ? "on average " : "");
+    sgi_text_count(out, step->mean);
+    sgi_text_add(out, ", it is ");
+    sgi_text_number(out, lowest->mean);
+    sgi_text_add(out, " (");
+    sgi_text_escape(out, base->label);
+    sgi_text_add(out, "’s lowest: ");
+    sgi_text_number(out, base_lowest->mean);
+    sgi_text_add(out, ", at step ");
+    sgi_text_count(out, base_step->mean);
+    sgi_text_add(out, ")");
+}
+
+static void compare_medians(sgi_text *out, const char *what, const sgi_statistic *median,
+                            const sgi_report_variant *base, const sgi_statistic *base_median)
+{
+    if (!comparable(median, base_median))
+        return;
+    sgi_text_format(out, " The median of the last five %s is ", what);
+    sgi_text_number(out, median->mean);
+    sgi_text_add(out, ", ");
+    add_ratio(out, median->mean, base_median->mean, "below", "above");
+    sgi_text_add(out, " ");
+    sgi_text_escape(out, base->label);
+    sgi_text_add(out, "’s ");
+    sgi_text_number(out, base_median->mean);
+    sgi_text_add(out, ".");
+}
+
+/* Where evaluations jump, the last one says little. */
+static void compare_restless(sgi_text *out, const sgi_report_variant *v,
+                             const sgi_report_variant *base)
+{
+    if (!v->restless && !base->restless)
+        return;
+    size_t before = out->size;
+    sgi_text_add(out, " Near the end the evaluations jump up and down.");
+    size_t begun = out->size;
+    compare_medians(out, "validation losses", &v->median_validation, base,
+                    &base->median_validation);
+    compare_medians(out, "relative L2 errors", &v->median_l2, base, &base->median_l2);
+    if (out->size == begun)
+        sgi_text_cut(out, before);
+}
+
 static void compare_errors(sgi_text *out, const sgi_report_variant *v,
                            const sgi_report_variant *base)
 {
@@ -35,6 +90,8 @@ static void compare_errors(sgi_text *out, const sgi_report_variant *v,
     sgi_text_escape(out, base->label);
     sgi_text_add(out, "’s ");
     sgi_text_number(out, base->relative_l2.mean);
+    compare_lowest(out, v, &v->relative_l2, &v->lowest_l2, &v->lowest_l2_step, base,
+                   &base->relative_l2, &base->lowest_l2, &base->lowest_l2_step);
     sgi_text_add(out, ".");
 }
 
@@ -45,7 +102,9 @@ static void compare_speed(sgi_text *out, const sgi_report_variant *v,
         return;
     sgi_text_add(out, " It reaches ");
     sgi_text_escape(out, base->label);
-    sgi_text_add(out, "’s final validation loss at step ");
+    sgi_text_add(out, "’s final validation loss, that of step ");
+    sgi_text_count(out, base->steps.mean);
+    sgi_text_add(out, ", at step ");
     sgi_text_count(out, v->reached.mean);
     if (v->reached.mean > 0 && v->reached.mean < 0.995 * base->reached.mean)
         sgi_text_format(out, ", %.2g times sooner", base->reached.mean / v->reached.mean);
@@ -68,6 +127,9 @@ static void compare_with_baseline(sgi_text *out, const sgi_report_variant *v,
         sgi_text_escape(out, base->label);
         sgi_text_add(out, "’s ");
         sgi_text_number(out, base->validation.mean);
+        compare_lowest(out, v, &v->validation, &v->lowest_validation, &v->lowest_validation_step,
+                       base, &base->validation, &base->lowest_validation,
+                       &base->lowest_validation_step);
     } else if (v->validation.count && isinf(v->validation.mean)) {
         sgi_text_add(out, " ends with a validation loss that is not finite");
     } else if (v->validation.count) {
@@ -77,9 +139,26 @@ static void compare_with_baseline(sgi_text *out, const sgi_report_variant *v,
         sgi_text_add(out, " has no validation loss yet");
     }
     sgi_text_add(out, ".</strong>");
-    compare_errors(out, v, base);
     compare_speed(out, v, base);
+    compare_errors(out, v, base);
+    compare_restless(out, v, base);
     sgi_text_add(out, "</p>\n");
+}
+
+static void describe_lowest(sgi_text *out, const sgi_report_variant *v)
+{
+    if (v->lowest_l2.mean == v->relative_l2.mean || !v->lowest_l2.count)
+        return;
+    sgi_text_add(out, " The relative L2 error was lowest at step ");
+    sgi_text_count(out, v->lowest_l2_step.mean);
+    sgi_text_add(out, ": ");
+    sgi_text_number(out, v->lowest_l2.mean);
+    if (v->restless && v->median_l2.count) {
+        sgi_text_add(out, ". Near the end the evaluations jump up and down; the median of the last "
+                          "five errors is ");
+        sgi_text_number(out, v->median_l2.mean);
+    }
+    sgi_text_add(out, ".");
 }
 
 static void describe_run(sgi_text *out, const sgi_report_variant *v)
@@ -94,6 +173,7 @@ static void describe_run(sgi_text *out, const sgi_report_variant *v)
         sgi_text_add(out, ".</strong> The largest error is ");
         sgi_text_number(out, v->max_error.mean);
         sgi_text_add(out, ".");
+        describe_lowest(out, v);
     } else if (v->validation.count) {
         sgi_text_add(out, " the validation loss is ");
         sgi_text_number(out, v->validation.mean);

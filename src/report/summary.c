@@ -35,6 +35,10 @@ static void summarise(sgi_report_variant *entry, const sgi_report_variant *base,
     entry->seconds = sgi_over_seeds(runs, variant, seconds, 0);
     entry->steps = sgi_over_seeds(runs, variant, steps, 0);
     entry->relative_l2 = entry->max_error = entry->reached = none;
+    entry->lowest_validation = entry->lowest_validation_step = none;
+    entry->lowest_l2 = entry->lowest_l2_step = none;
+    entry->median_validation = entry->median_l2 = none;
+    entry->restless = false;
     entry->top1 = entry->top5 = entry->best_top1 = entry->best_step = entry->epochs = none;
     entry->images_per_second = entry->memory = entry->skipped = entry->collapsed = none;
     /* After the rest: the baseline's own target is in its own entry. */

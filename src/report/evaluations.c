@@ -1,0 +1,55 @@
+/* Evaluations of a run: see evaluations.h. */
+#include "report/evaluations.h"
+
+#include <math.h>
+
+double sgi_evaluations_lowest(const sgi_run *run, const char *column, double *step)
+{
+    const double *values = sgi_columns_find(&run->evaluation, column);
+    double lowest = NAN;
+    *step = NAN;
+    for (size_t r = 0; values && r < run->evaluation.rows; r++)
+        if (isfinite(values[r]) && !(values[r] >= lowest)) {
+            lowest = values[r];
+            *step = run->evaluation.items[0].values[r];
+        }
+    return lowest;
+}
+
+double sgi_median_ending(const double *last)
+{
+    double sorted[SG_MEDIAN_OVER];
+    for (int i = 0; i < SG_MEDIAN_OVER; i++) {
+        int place = i;
+        for (; place > 0 && sorted[place - 1] > last[-i]; place--)
+            sorted[place] = sorted[place - 1];
+        sorted[place] = last[-i];
+    }
+    return sorted[SG_MEDIAN_OVER / 2];
+}
+
+double sgi_evaluations_median(const sgi_run *run, const char *column)
+{
+    const double *values = sgi_columns_find(&run->evaluation, column);
+    size_t rows = run->evaluation.rows;
+    if (!values || rows < SG_MEDIAN_OVER)
+        return NAN;
+    for (size_t r = rows - SG_MEDIAN_OVER; r < rows; r++)
+        if (isnan(values[r]))
+            return NAN;
+    return sgi_median_ending(&values[rows - 1]);
+}
+
+bool sgi_restless(const double *values, size_t count)
+{
+    const double jump = 1.5;
+    if (count < SG_MEDIAN_OVER)
+        return false;
+    double lowest = INFINITY;
+    for (size_t r = count - SG_MEDIAN_OVER; r < count; r++) {
+        if (values[r] > jump * lowest)
+            return true;
+        lowest = fmin(lowest, values[r]);
+    }
+    return false;
+}

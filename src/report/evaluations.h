@@ -1,0 +1,25 @@
+/* A run's evaluations beyond the last one, which may happen to be a spike: the lowest, and the
+ * median of the last few. */
+#ifndef SG_REPORT_EVALUATIONS_H
+#define SG_REPORT_EVALUATIONS_H
+
+#include "report/runs.h"
+
+/* How many evaluations a median is over. */
+enum { SG_MEDIAN_OVER = 5 };
+
+/* The lowest finite value of a column and the step where it was first met; both NaN without one. */
+double sgi_evaluations_lowest(const sgi_run *run, const char *column, double *step);
+
+/* The median of the last SG_MEDIAN_OVER values of a column; NaN when there are fewer, infinite when
+ * most of them are not finite. */
+double sgi_evaluations_median(const sgi_run *run, const char *column);
+
+/* The median of the SG_MEDIAN_OVER values that end at `last`. */
+double sgi_median_ending(const double *last);
+
+/* Whether the last SG_MEDIAN_OVER of `count` values jump: one is half as large again as one before
+ * it. A curve that only falls does not. */
+bool sgi_restless(const double *values, size_t count);
+
+#endif
