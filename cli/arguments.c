@@ -41,6 +41,7 @@ const cli_option options[] = {
     ROW(best, OPTION_FLAG, NULL, "use the weights of the best evaluation instead of the newest"),
     ROW(isa, OPTION_TEXT, "SET", "instruction set to compute with:" SG_ISA_LIST(SGI_LIST_WORD)),
     ROW(images, OPTION_FLAG, NULL, "write a task on images instead of a PDE problem"),
+    ROW(insist, OPTION_FLAG, NULL, "resume even if the checkpoint is of another problem or seed"),
     ROW(force, OPTION_FLAG, NULL, "overwrite the file if it exists already"),
     ROW(quiet, OPTION_FLAG, NULL, "print nothing but errors"),
     ROW(json, OPTION_FLAG, NULL, "print JSON instead of text, one object on each line"),

@@ -26,7 +26,7 @@ typedef struct cli_arguments {
     int64_t seed;    /* -1: the problem's */
     int64_t seeds;   /* how many, for compare */
     const char *out, *problem, *grid, *points, *fields, *variants, *precision, *isa;
-    bool resume, quiet, json, residuals, best, images, force, help;
+    bool resume, quiet, json, residuals, best, images, force, insist, help;
 } cli_arguments;
 
 typedef enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_COUNT, OPTION_SETS } option_kind;

@@ -9,7 +9,7 @@
 #include "text/nearest.h"
 
 const cli_command commands[] = {
-    {"train", "FILE", 1, 1, "set threads seed out resume isa quiet json",
+    {"train", "FILE", 1, 1, "set threads seed out resume insist isa quiet json",
      "Train a network to solve the problem, or the task on images, in FILE", train_details,
      run_train},
     {"compare", "FILE", 1, 1, "set threads seed seeds variants out isa quiet json",

@@ -160,6 +160,7 @@ int train_and_tell(const training *t, sgi_train_result *result)
     sgi_train_config config = {.subject = subject,
                                .folder = t->folder,
                                .resume = t->resume,
+                               .insist = t->arguments->insist,
                                .variant = t->variant,
                                .label = label,
                                .command = command_text(),

@@ -276,6 +276,42 @@ static void truncated_files_are_refused(void **state)
     }
 }
 
+static void put_file(const unsigned char *content, size_t size)
+{
+    FILE *file = fopen(other, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(content, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Every bit of the file in turn: it is refused, or what it says is what was written. */
+static void no_flipped_bit_changes_what_is_read(void **state)
+{
+    (void)state;
+    static unsigned char content[4096];
+    write_mixed();
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t size = fread(content, 1, sizeof content, file), refused = 0;
+    assert_int_equal(fclose(file), 0);
+    assert_true(size > 100 && size < sizeof content);
+    for (size_t bit = 0; bit < 8 * size; bit++) {
+        sgi_safetensors *handle;
+        content[bit / 8] ^= (unsigned char)(1 << bit % 8);
+        put_file(content, size);
+        content[bit / 8] ^= (unsigned char)(1 << bit % 8);
+        if (sgi_safetensors_open(&handle, other, NULL, NULL) != SG_OK) {
+            refused++;
+            continue;
+        }
+        /* Its key alone may be damaged: the checksum is then a note like others. */
+        size_t notes_now = sgi_safetensors_has_checksum(handle) ? 2 : 3;
+        sgi_safetensors_close(handle);
+        expect_mixed(other, notes_now);
+    }
+    assert_true(refused > 7 * size);
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -301,6 +337,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(another_program_reads_and_writes_it),
+        cmocka_unit_test(no_flipped_bit_changes_what_is_read),
         cmocka_unit_test(every_type_has_a_name_and_a_size),
         cmocka_unit_test(bad_tensors_are_not_written),
         cmocka_unit_test(hostile_files_are_refused),

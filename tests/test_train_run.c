@@ -401,6 +401,55 @@ static void what_cannot_be_resumed_is_refused(void **state)
     assert_status(run(folder, NULL, 0, 1, true, &w, &result, &diagnostic), SG_ERROR_FORMAT);
 }
 
+/* One bit of the last checkpoint: the one before it serves, and nothing is lost but a few steps. */
+static void a_damaged_checkpoint_falls_back_to_the_one_before(void **state)
+{
+    (void)state;
+    char whole[SG_PATH_SIZE], part[SG_PATH_SIZE], path[SG_PATH_SIZE];
+    const char *const half[] = {"training.steps=25", "training.stablegrad.until=30"};
+    sgi_train_result result;
+    sg_diagnostic diagnostic = {0};
+    watch w = {0};
+    folder_named(whole, "undamaged");
+    folder_named(part, "damaged");
+    assert_complete(whole, NULL, 0, 1, false, &result);
+    assert_complete(part, half, 2, 1, false, &result);
+    assert_ok(sgi_run_path(path, part, "last.safetensors"));
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, -100, SEEK_END), 0);
+    int byte = fgetc(file);
+    assert_int_equal(fseek(file, -100, SEEK_END), 0);
+    assert_int_equal(fputc(byte ^ 4, file), byte ^ 4);
+    assert_int_equal(fclose(file), 0);
+    assert_ok(run(part, NULL, 0, 1, true, &w, &result, &diagnostic));
+    assert_int_equal(result.first_step, 20);
+    assert_int_equal(result.steps, 40);
+    assert_same_file(whole, part, "weights.safetensors");
+    assert_true(w.notes >= 1);
+}
+
+static void a_checkpoint_of_another_problem_or_seed_is_refused(void **state)
+{
+    (void)state;
+    char folder[SG_PATH_SIZE];
+    const char *const seed[] = {"training.seed=5"}, *const points[] = {"points=501"},
+                      *const longer[] = {"training.steps=6"},
+                      *const short_run[] = {"training.steps=3"};
+    sgi_train_result result;
+    sg_diagnostic diagnostic = {0};
+    watch w = {0};
+    folder_named(folder, "identity");
+    assert_complete(folder, short_run, 1, 1, false, &result);
+    assert_status(run(folder, seed, 1, 1, true, &w, &result, &diagnostic), SG_ERROR_STATE);
+    assert_non_null(strstr(said(&diagnostic), "seed 0, not 5"));
+    assert_non_null(strstr(diagnostic.suggestion, "--insist"));
+    assert_status(run(folder, points, 1, 1, true, &w, &result, &diagnostic), SG_ERROR_STATE);
+    assert_non_null(strstr(said(&diagnostic), "another problem"));
+    assert_ok(run(folder, longer, 1, 1, true, &w, &result, &diagnostic));
+    assert_int_equal(result.steps, 6);
+}
+
 static void a_folder_that_cannot_be_written_is_an_error(void **state)
 {
     (void)state;
@@ -534,6 +583,8 @@ int main(void)
         cmocka_unit_test(the_record_names_the_optimizer),
         cmocka_unit_test(a_grid_that_is_too_large_is_thinned_with_a_word),
         cmocka_unit_test(what_cannot_be_resumed_is_refused),
+        cmocka_unit_test(a_damaged_checkpoint_falls_back_to_the_one_before),
+        cmocka_unit_test(a_checkpoint_of_another_problem_or_seed_is_refused),
         cmocka_unit_test(a_folder_that_cannot_be_written_is_an_error),
         cmocka_unit_test(every_allocation_of_a_trainer_in_turn),
         cmocka_unit_test(weights_cross_precisions),

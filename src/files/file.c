@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -287,4 +288,24 @@ sg_status sgi_file_write(const char *path, const void *data, size_t size,
         return status;
     sgi_file_put(file, data, size);
     return sgi_file_commit(file, diagnostic);
+}
+
+sg_status sgi_file_keep(const char *path, const char *other, sg_diagnostic *diagnostic)
+{
+    char link_name[PATH_MAX];
+    int length = snprintf(link_name, sizeof link_name, "%s.%ld.part", other, (long)getpid());
+    if (length < 0 || (size_t)length >= sizeof link_name)
+        return sgi_fail_file(diagnostic, SG_ERROR_ARGUMENT, other, "the path is too long");
+    (void)unlink(link_name);
+    if (link(path, link_name) == 0) {
+        if (rename(link_name, other) == 0) {
+            (void)unlink(link_name); /* rename leaves it where both were one file already */
+            return SG_OK;
+        }
+        (void)unlink(link_name);
+        return sgi_fail_file(diagnostic, SG_ERROR_IO, other, "%m");
+    }
+    if (errno == ENOENT || rename(path, other) == 0)
+        return SG_OK;
+    return sgi_fail_file(diagnostic, SG_ERROR_IO, path, "%m");
 }

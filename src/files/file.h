@@ -38,6 +38,10 @@ SG_CHECKED sg_status sgi_file_commit(sgi_file *file, sg_diagnostic *diagnostic);
 /* Removes the temporary file and destroys the handle. NULL is allowed. */
 void sgi_file_abandon(sgi_file *file);
 
+/* Makes the file at `path`, if there is one, known as `other` too, in place of what was there:
+ * `path` exists throughout where the file system has links, and is renamed where it has not. */
+SG_CHECKED sg_status sgi_file_keep(const char *path, const char *other, sg_diagnostic *diagnostic);
+
 /* All of it in one call. */
 SG_CHECKED sg_status sgi_file_write(const char *path, const void *data, size_t size,
                                     const sg_allocator *allocator, sg_diagnostic *diagnostic);

@@ -17,6 +17,7 @@
 
 #include "base/diagnostic.h"
 #include "base/memory.h"
+#include "files/checksum.h"
 
 /* The limit of the reference implementation: no honest header comes near it. */
 #define MAX_HEADER ((uint64_t)100000000)
@@ -34,6 +35,7 @@ struct sgi_safetensors {
     size_t count;
     sgi_tensor_note *notes;
     size_t note_count;
+    const char *checksum; /* or NULL */
     char *data;
 };
 
@@ -235,7 +237,10 @@ static sg_status parse_notes(const reader *r, json_t *object)
         if (!json_is_string(value))
             return sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path,
                                  "%s: '%s' is not a string", METADATA, key);
-        handle->notes[handle->note_count++] = (sgi_tensor_note){key, json_string_value(value)};
+        if (strcmp(key, SG_CHECKSUM_NOTE) == 0)
+            handle->checksum = json_string_value(value);
+        else
+            handle->notes[handle->note_count++] = (sgi_tensor_note){key, json_string_value(value)};
     }
     return SG_OK;
 }
@@ -311,6 +316,28 @@ static sg_status read_tensors(const reader *r)
     return SG_OK;
 }
 
+/* Files of other programs have no checksum. */
+static sg_status check_sum(const reader *r)
+{
+    const sgi_safetensors *handle = r->handle;
+    sgi_checksum sum = {0, 0};
+    char text[SG_CHECKSUM_SIZE];
+    if (!handle->checksum)
+        return SG_OK;
+    for (size_t i = 0; i < handle->count; i++)
+        sgi_checksum_tensor(&sum, &handle->entries[i].tensor);
+    for (size_t i = 0; i < handle->note_count; i++)
+        sgi_checksum_note(&sum, &handle->notes[i]);
+    sgi_checksum_text(&sum, text);
+    if (strcmp(text, handle->checksum) != 0)
+        return sgi_fail_file(
+            r->diagnostic, SG_ERROR_FORMAT, r->path,
+            "the file is damaged: its checksum does not fit its content (a program that "
+            "changes such a file leaves the note '%s' out)",
+            SG_CHECKSUM_NOTE);
+    return SG_OK;
+}
+
 sg_status sgi_safetensors_open(sgi_safetensors **out, const char *path, const sg_allocator *given,
                                sg_diagnostic *diagnostic)
 {
@@ -332,6 +359,8 @@ sg_status sgi_safetensors_open(sgi_safetensors **out, const char *path, const sg
         status = check_cover(&r);
     if (status == SG_OK)
         status = read_tensors(&r);
+    if (status == SG_OK)
+        status = check_sum(&r);
     if (r.file >= 0)
         close(r.file);
     if (status == SG_OK) {
@@ -353,6 +382,11 @@ void sgi_safetensors_close(sgi_safetensors *handle)
     sgi_release(&allocator, handle->notes);
     sgi_release(&allocator, handle->data);
     sgi_release(&allocator, handle);
+}
+
+bool sgi_safetensors_has_checksum(const sgi_safetensors *handle)
+{
+    return handle->checksum;
 }
 
 size_t sgi_safetensors_count(const sgi_safetensors *handle)

@@ -7,10 +7,13 @@
  *
  * The reader trusts nothing: every length, offset, shape and name is checked before it is used, and
  * a file that breaks a rule is refused with SG_ERROR_FORMAT and a diagnostic that says which. The
- * writer goes through file.h, so that a file of the final name is always whole. */
+ * writer adds a checksum over tensors and notes as a further note, which the reader verifies and
+ * does not count among the notes. The writer goes through file.h, so that a file of the final name
+ * is always whole. */
 #ifndef SG_FILES_SAFETENSORS_H
 #define SG_FILES_SAFETENSORS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -86,6 +89,9 @@ SG_CHECKED sg_status sgi_safetensors_open(sgi_safetensors **handle, const char *
 
 /* NULL is allowed. */
 void sgi_safetensors_close(sgi_safetensors *handle);
+
+/* Whether the file carried a checksum, which then fits: those that are written here do. */
+bool sgi_safetensors_has_checksum(const sgi_safetensors *handle);
 
 /* The number of tensors, and tensor `index` in the order of the data; NULL past the end. */
 size_t sgi_safetensors_count(const sgi_safetensors *handle);

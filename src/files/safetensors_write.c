@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/diagnostic.h"
+#include "files/checksum.h"
 #include "files/file.h"
 #include "files/safetensors.h"
 
@@ -68,10 +69,23 @@ static bool put_tensor(json_t *root, const sgi_tensor *tensor, size_t begin)
     return done && put_offsets(object, begin, begin + bytes_of(tensor));
 }
 
+/* The element sizes from large to small: data in this order is aligned without padding. */
+static const size_t sizes[] = {8, 4, 2, 1};
+
+static void sum_up(const writer *w, char text[SG_CHECKSUM_SIZE])
+{
+    sgi_checksum sum = {0, 0};
+    for (size_t pass = 0; pass < 4; pass++)
+        for (size_t i = 0; i < w->count; i++)
+            if (sgi_tensor_type_size(w->tensors[i].type) == sizes[pass])
+                sgi_checksum_tensor(&sum, &w->tensors[i]);
+    for (size_t i = 0; i < w->note_count; i++)
+        sgi_checksum_note(&sum, &w->notes[i]);
+    sgi_checksum_text(&sum, text);
+}
+
 static sg_status put_notes(const writer *w, json_t *root)
 {
-    if (w->note_count == 0)
-        return SG_OK;
     json_t *object = json_object();
     if (json_object_set_new(root, "__metadata__", object) != 0)
         return SG_ERROR_MEMORY;
@@ -82,11 +96,10 @@ static sg_status put_notes(const writer *w, json_t *root)
             return sgi_fail_file(w->diagnostic, SG_ERROR_ARGUMENT, w->path,
                                  "a note is given twice or is not UTF-8");
     }
-    return SG_OK;
+    char text[SG_CHECKSUM_SIZE];
+    sum_up(w, text);
+    return put_string(object, SG_CHECKSUM_NOTE, text) ? SG_OK : SG_ERROR_MEMORY;
 }
-
-/* The element sizes from large to small: data in this order is aligned without padding. */
-static const size_t sizes[] = {8, 4, 2, 1};
 
 static sg_status put_tensors(const writer *w, json_t *root)
 {

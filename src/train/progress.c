@@ -5,6 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define CHECKPOINT_FORMAT "stablegrad checkpoint 2"
 
 /* The numbers of a run's progress and what they are called. */
 #define WHOLES(X, p)                                                                               \
@@ -13,6 +16,8 @@
     X("steps_inactive", p->counters[1])                                                            \
     X("steps_no_reference", p->counters[2])                                                        \
     X("steps_not_finite", p->counters[3])                                                          \
+    X("problem", p->problem)                                                                       \
+    X("seed", p->seed)                                                                             \
     X("best_step", p->best_step)                                                                   \
     X("handover_step", p->jump.event)                                                              \
     X("handover_highest_step", p->jump.highest_step)                                               \
@@ -27,7 +32,7 @@
 void sgi_progress_write(sgi_progress_notes *list, const sgi_progress *p)
 {
     size_t i = 0;
-    list->notes[i] = (sgi_tensor_note){"format", "stablegrad checkpoint 1"};
+    list->notes[i] = (sgi_tensor_note){"format", CHECKPOINT_FORMAT};
 #define WRITE_AS(format, key, value)                                                               \
     snprintf(list->texts[++i], sizeof list->texts[0], format, value);                              \
     list->notes[i] = (sgi_tensor_note){key, list->texts[i]};
@@ -62,7 +67,9 @@ static bool read_real(const sgi_safetensors *file, const char *key, double *valu
 
 bool sgi_progress_read(const sgi_safetensors *file, sgi_progress *p)
 {
-    bool read = true;
+    const char *format = sgi_safetensors_note(file, "format");
+    bool read =
+        format && strcmp(format, CHECKPOINT_FORMAT) == 0 && sgi_safetensors_has_checksum(file);
 #define READ_WHOLE(key, value) read = read && read_whole(file, key, &(value));
 #define READ_REAL(key, value)  read = read && read_real(file, key, &(value));
     WHOLES(READ_WHOLE, p)

@@ -8,7 +8,7 @@
 /* The tensor of a checkpoint that holds the optimizer's state. */
 #define SG_STATE_TENSOR "optimizer.state"
 
-enum { SG_PROGRESS_NOTES = 15 };
+enum { SG_PROGRESS_NOTES = 17 };
 
 typedef struct sgi_progress_notes {
     sgi_tensor_note notes[SG_PROGRESS_NOTES];
@@ -18,7 +18,8 @@ typedef struct sgi_progress_notes {
 /* `notes->notes` points into `notes`. */
 void sgi_progress_write(sgi_progress_notes *notes, const sgi_progress *progress);
 
-/* False when a note is missing or not a number. */
+/* False when the file is no checkpoint of this format, has no checksum, or a note is missing or not
+ * a number. */
 bool sgi_progress_read(const sgi_safetensors *file, sgi_progress *progress);
 
 #endif

@@ -18,7 +18,9 @@ typedef struct sgi_subject sgi_subject;
 
 /* What a checkpoint remembers beside weights and optimizer. */
 typedef struct sgi_progress {
-    uint64_t step;        /* steps taken or skipped */
+    uint64_t step;    /* steps taken or skipped */
+    uint64_t problem; /* what is trained: a hash of the resolved file without what may change */
+    uint64_t seed;
     uint64_t counters[4]; /* of the scaler, by sg_outcome */
     double best;          /* the lowest score of an evaluation so far; INFINITY: none yet */
     uint64_t best_step;

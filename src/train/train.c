@@ -56,10 +56,16 @@ static sg_status path_of(const run *r, const char *name, char path[SG_PATH_SIZE]
     return SG_OK;
 }
 
+/* The checkpoint before the last is kept: should the last be damaged, the run goes on from there.
+ */
 static sg_status save_checkpoint(run *r)
 {
-    char path[SG_PATH_SIZE];
+    char path[SG_PATH_SIZE], before[SG_PATH_SIZE];
     sg_status status = path_of(r, "last.safetensors", path);
+    if (status == SG_OK)
+        status = path_of(r, "previous.safetensors", before);
+    if (status == SG_OK)
+        status = sgi_file_keep(path, before, r->diagnostic);
     if (status != SG_OK)
         return status;
     const sg_scale_report *report = sg_scaler_report(r->subject->scaler);
@@ -292,14 +298,96 @@ static sg_status finish(run *r)
 
 /* ---- Starting ----------------------------------------------------------------------------- */
 
-static sg_status restore(run *r)
+/* FNV-1a over the resolved file, without the sections that a resumed run may change: how long and
+ * how to train, how to evaluate, and where the data lies. */
+static uint64_t identity(const char *text)
+{
+    static const char *const left_out[] = {"title:", "training:", "evaluation:", "data:"};
+    uint64_t hash = 14695981039346656037u;
+    bool counts = true;
+    for (const char *line = text; *line;) {
+        size_t length = strcspn(line, "\n");
+        if (line[0] != ' ')
+            counts = true;
+        for (size_t i = 0; i < sizeof left_out / sizeof left_out[0]; i++)
+            if (strncmp(line, left_out[i], strlen(left_out[i])) == 0)
+                counts = false;
+        for (size_t i = 0; counts && i < length; i++)
+            hash = (hash ^ (unsigned char)line[i]) * 1099511628211u;
+        line += length + (line[length] == '\n');
+    }
+    return hash;
+}
+
+/* Which problem and seed this is, for the checkpoints to carry. */
+static sg_status identify(run *r)
+{
+    char *text;
+    sg_status status = r->subject->type->write(r->subject, &text);
+    if (status != SG_OK)
+        return sgi_fail(r->diagnostic, status, "the problem cannot be written: %s",
+                        sg_status_text(status));
+    r->progress.problem = identity(text);
+    r->progress.seed = (uint64_t)r->subject->training->seed;
+    sgi_release(&r->subject->allocator, text);
+    return SG_OK;
+}
+
+static sg_status load_from(run *r, const char *name, sgi_progress *progress)
 {
     char path[SG_PATH_SIZE];
-    sg_status status = path_of(r, "last.safetensors", path);
+    sg_status status = path_of(r, name, path);
+    return status == SG_OK ? r->subject->type->load(r->subject, path, progress, r->diagnostic)
+                           : status;
+}
+
+/* The newest checkpoint that is whole. What went wrong with the last one is told; if no other helps
+ * it is the error. */
+static sg_status load_newest(run *r, sgi_progress *progress)
+{
+    sg_status status = load_from(r, "last.safetensors", progress);
+    if (status != SG_ERROR_FORMAT && status != SG_ERROR_IO)
+        return status;
+    sg_diagnostic first = r->diagnostic ? *r->diagnostic : (sg_diagnostic){0};
+    if (load_from(r, "previous.safetensors", progress) != SG_OK) {
+        if (r->diagnostic)
+            *r->diagnostic = first;
+        return status;
+    }
+    tell(r, "%s: %s; going on from the checkpoint before it, step %llu", first.file, first.message,
+         (unsigned long long)progress->step);
+    return SG_OK;
+}
+
+/* A checkpoint of other shapes is refused by the network; this is for those that fit by chance. */
+static sg_status check_identity(run *r, const sgi_progress *loaded)
+{
+    bool problem = loaded->problem != r->progress.problem, seed = loaded->seed != r->progress.seed;
+    if (r->config->insist || (!problem && !seed))
+        return SG_OK;
+    if (problem)
+        sgi_fail_file(r->diagnostic, SG_ERROR_STATE, r->config->folder,
+                      "the checkpoint was saved by another problem: equations, conditions, points, "
+                      "weights or network differ");
+    else
+        sgi_fail_file(r->diagnostic, SG_ERROR_STATE, r->config->folder,
+                      "the checkpoint was saved with seed %llu, not %llu",
+                      (unsigned long long)loaded->seed, (unsigned long long)r->progress.seed);
+    sgi_diagnostic_suggest(r->diagnostic, "to go on all the same: --insist");
+    return SG_ERROR_STATE;
+}
+
+static sg_status restore(run *r)
+{
+    sgi_progress loaded;
+    sg_status status = load_newest(r, &loaded);
     if (status == SG_OK)
-        status = r->subject->type->load(r->subject, path, &r->progress, r->diagnostic);
+        status = check_identity(r, &loaded);
     if (status != SG_OK)
         return status;
+    loaded.problem = r->progress.problem;
+    loaded.seed = r->progress.seed;
+    r->progress = loaded;
     sg_scaler_set_counters(r->subject->scaler, r->progress.counters);
     r->seconds_before = r->progress.seconds;
     return SG_OK;
@@ -312,7 +400,9 @@ static sg_status start(run *r)
     strftime(r->started, sizeof r->started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     const sgi_train_config *config = r->config;
     r->progress.best = INFINITY;
-    sg_status status = config->resume ? restore(r) : SG_OK;
+    sg_status status = identify(r);
+    if (status == SG_OK && config->resume)
+        status = restore(r);
     if (status == SG_OK)
         status = write_problem(r);
     if (status == SG_OK)

@@ -27,6 +27,7 @@ typedef struct sgi_train_config {
     sgi_subject *subject;
     const char *folder; /* exists; empty, or a run to resume */
     bool resume;
+    bool insist;         /* resume a checkpoint of another problem or seed too */
     const char *variant; /* "adamw", "stablegrad": for run.json */
     const char *label;   /* "AdamW + StableGrad (output)" */
     const char *command; /* how to repeat it */
