@@ -1,4 +1,7 @@
 /* The program: stablegrad COMMAND ... Each command is one file; arguments.c reads the line. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 
 #include "arguments.h"
@@ -96,9 +99,24 @@ static int run_program(int argc, char **argv)
     return command->run(&arguments);
 }
 
+/* A closed stdin, stdout or stderr would give its number to the next file that is opened, and the
+ * progress line would be written into it. The stand-in refuses what is done to it, so that what
+ * cannot be printed is told as ever. A reader that goes away ends the printing, not the training.
+ */
+static bool guard_standard_files(void)
+{
+    for (int descriptor = 0; descriptor <= 2; descriptor++)
+        if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF &&
+            open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY) != descriptor)
+            return false;
+    return signal(SIGPIPE, SIG_IGN) != SIG_ERR;
+}
+
 /* What was printed may still lie in the buffer: a full disk shows only here. */
 int main(int argc, char **argv)
 {
+    if (!guard_standard_files())
+        return EXIT_RUN_FAILED;
     int code = run_program(argc, argv);
     bool failed = ferror(stdout) != 0;
     failed = fclose(stdout) != 0 || failed;

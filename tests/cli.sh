@@ -225,6 +225,18 @@ if [ -w /dev/full ]; then
     done
 fi
 
+# A closed standard output does not lend its number to a file of the run; a reader that goes away ends
+# the printing, not the training.
+got=0
+# shellcheck disable=SC2086
+"$program" train heat.yaml $small --set training.steps=20 --out closed >&- 2>err || got=$?
+[ "$got" = 1 ] || fail "train with a closed stdout ended with $got"
+says err 'the output could not be written'
+! grep -v '^{' closed/metrics.jsonl || fail "metrics.jsonl holds what was to be printed"
+# shellcheck disable=SC2086
+"$program" train heat.yaml $small --set training.steps=20 --json --out piped 2>err | true
+says piped/run.json '"status": "complete"'
+
 # What can be read and yet goes wrong: said by check, and before training.
 cat >odd.yaml <<'END'
 coordinates: {x: [0, 1], t: [0, 1]}
