@@ -1,6 +1,6 @@
 /* The jet engine's step against the machine's peak and against its peers: one table.
  *
- *     jet_bench [--quick] [--no-peer] [--peer NAME] [ROW ...]
+ *     jet_bench [--quick] [--busy] [--no-peer] [--peer NAME] [ROW ...]
  *
  * Each row is loss and gradient of one step in float, at 2 threads, in a process of its own, so
  * that its peak memory is its own. The peers (peer_*.py) get the same weights and points, and are
@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "fma_peak.h"
 #include "jet_case.h"
+#include "timing.h"
 
 enum { THREADS = 2, QUICK_DIVIDE = 8, MOST_REPEATS = 200, SMALL_POINTS = 8192 };
 
@@ -29,7 +30,7 @@ typedef struct measurement {
 } measurement;
 
 typedef struct options {
-    bool quick, peers;
+    bool quick, busy, peers;
     const char *only; /* NULL, or the beginning of a peer's name */
     char folder[64];  /* of the case */
 } options;
@@ -46,6 +47,11 @@ static const struct peer {
     {"DeepXDE on PyTorch", "peer_deepxde.py", "deepxde"},
 };
 
+static int threads_of(const options *o)
+{
+    return o->busy ? 1 : THREADS;
+}
+
 static double resident_megabytes(void)
 {
     struct rusage usage;
@@ -54,7 +60,7 @@ static double resident_megabytes(void)
 }
 
 /* Steps and peaks in turns for `budget` seconds. */
-static void time_steps(sg_jet *jet, sg_pool *pool, double budget, measurement *m)
+static void time_steps(sg_jet *jet, sg_pool *pool, double budget, bool busy, measurement *m)
 {
     m->seconds = HUGE_VAL;
     m->peak = 0;
@@ -62,9 +68,11 @@ static void time_steps(sg_jet *jet, sg_pool *pool, double budget, measurement *m
     for (double start = sgi_seconds();
          count < 3 || (count < MOST_REPEATS && sgi_seconds() - start < budget); count++) {
         m->peak = fmax(m->peak, bench_fma_peak(pool));
-        double before = sgi_seconds();
+        double wall = sgi_seconds(), processor = processor_seconds();
         sg_jet_gradient(jet, NULL);
-        m->seconds = fmin(m->seconds, sgi_seconds() - before);
+        m->seconds = fmin(m->seconds, sgi_seconds() - wall);
+        if (busy)
+            m->seconds = fmin(m->seconds, processor_seconds() - processor);
     }
 }
 
@@ -75,7 +83,7 @@ static sg_status measure(const bench_row *row, const options *o, measurement *m)
     sg_jet *jet = NULL;
     sg_status status = bench_open(&c, row, o->quick ? QUICK_DIVIDE : 1);
     if (status == SG_OK)
-        status = sg_pool_create(&pool, THREADS, NULL);
+        status = sg_pool_create(&pool, threads_of(o), NULL);
     if (status == SG_OK) {
         sg_jet_config config = sg_jet_defaults();
         config.network = c.network;
@@ -88,7 +96,7 @@ static sg_status measure(const bench_row *row, const options *o, measurement *m)
         sg_jet_gradient(jet, NULL);
         if (!bench_write_case(&c, jet, o->folder))
             status = SG_ERROR_IO;
-        time_steps(jet, pool, o->quick ? 0.3 : 1, m);
+        time_steps(jet, pool, o->quick ? 0.3 : 1, o->busy, m);
         m->rate = c.flops / m->seconds;
         m->points = (double)c.points;
         m->megabytes = resident_megabytes();
@@ -129,8 +137,9 @@ static bool run_peer(const struct peer *peer, const options *o, int threads, mea
     if (strlen(python) == 0)
         return false;
     char command[1024];
-    snprintf(command, sizeof command, "timeout 600 '%s' '%s/%s' %s '%s' %d 2>'%s/errors'", python,
-             SG_BENCH_DIR, peer->script, peer->kind, o->folder, threads, o->folder);
+    snprintf(command, sizeof command, "timeout 600 '%s' '%s/%s' %s '%s' %d %s 2>'%s/errors'",
+             python, SG_BENCH_DIR, peer->script, peer->kind, o->folder, threads,
+             o->busy ? "busy" : "", o->folder);
     FILE *pipe_end = popen(command, "r");
     if (!pipe_end)
         return false;
@@ -142,8 +151,8 @@ static bool run_peer(const struct peer *peer, const options *o, int threads, mea
 static bool measure_peer(const struct peer *peer, const options *o, bool small, measurement *m)
 {
     measurement one;
-    bool good = run_peer(peer, o, THREADS, m);
-    if (good && small && run_peer(peer, o, 1, &one) && one.seconds < m->seconds)
+    bool good = run_peer(peer, o, threads_of(o), m);
+    if (good && small && !o->busy && run_peer(peer, o, 1, &one) && one.seconds < m->seconds)
         *m = one;
     return good;
 }
@@ -222,6 +231,8 @@ int main(int count, char **arguments)
     for (int i = 1; i < count; i++) {
         if (strcmp(arguments[i], "--quick") == 0)
             o.quick = true;
+        else if (strcmp(arguments[i], "--busy") == 0)
+            o.busy = true;
         else if (strcmp(arguments[i], "--no-peer") == 0)
             o.peers = false;
         else if (strcmp(arguments[i], "--peer") == 0 && i + 1 < count)
@@ -233,7 +244,8 @@ int main(int count, char **arguments)
         perror("jet_bench");
         return 1;
     }
-    printf("loss and gradient of one step, float, %d threads, %s%s\n", THREADS,
+    printf("loss and gradient of one step, float, %s, %s%s\n",
+           o.busy ? "one thread, processor time" : "2 threads",
            sg_isa_name(sg_isa_resolve(SG_ISA_AUTO)),
            o.quick ? "; quick: an eighth of the points" : "");
     printf("%-31s %9s %9s %8s %7s %6s %6s %5s\n", "network, and its peers", "peer ms", "our ms",

@@ -12,6 +12,14 @@ static inline int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Processor time of the process: with one thread, a step's own time however busy the machine is. */
+static inline double processor_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* Sorts `values`. */
 static inline double median(double *values, size_t count)
 {
