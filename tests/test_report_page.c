@@ -155,6 +155,33 @@ static void a_spike_at_the_end_does_not_mislead(void **state)
     folder_remove(folder);
 }
 
+static void the_problem_is_stated(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary();
+    folder_run(sub(folder, "r"), FOLDER_BURGERS, true, 1, 5000);
+    folder_put(sub(folder, "r"), "problem.yaml",
+               "coordinates: {x: [-1, 1], t: [0, 1]}\nfields: [u]\nconstants: {nu: 1e-4}\n"
+               "equations: {momentum: {expression: u_t + u*u_x - nu*u_xx, weight: 1}}\n"
+               "conditions:\n  initial: {at: t = 0, u: -sin(pi*x), points: 9}\n"
+               "  ends: {at: x = -1 | x = 1, u: 0}\n  loop: {periodic: [x], slopes: true}\n");
+    char *html = report_of(sub(folder, "r"));
+    assert_non_null(strstr(html, "<a href=\"#statement\">The problem</a>"));
+    assert_non_null(strstr(html, "<a href=\"#solution\">The solution</a>"));
+    assert_non_null(strstr(html, "<th>unknown</th><td><math>"));
+    assert_non_null(strstr(html, "momentum: u_t + u*u_x - nu*u_xx = 0\n"));
+    assert_non_null(strstr(html, "initial: u = -sin(pi*x) at t = 0\n"));
+    assert_non_null(strstr(html, "ends: u = 0 at x = -1 and x = 1\n"));
+    assert_non_null(strstr(html, "loop: periodic in x, slopes too\n"));
+    assert_non_null(strstr(html, "where: nu = 1e-4\n"));
+    free(html);
+    folder_put(sub(folder, "r"), "problem.yaml", "equations: [\n");
+    html = report_of(sub(folder, "r"));
+    assert_null(strstr(html, "id=\"statement\""));
+    free(html);
+    folder_remove(folder);
+}
+
 static void hostile_names_are_harmless(void **state)
 {
     (void)state;
@@ -341,6 +368,7 @@ int main(void)
         cmocka_unit_test(the_sentence_and_the_table_agree),
         cmocka_unit_test(first_step_at_or_below),
         cmocka_unit_test(a_spike_at_the_end_does_not_mislead),
+        cmocka_unit_test(the_problem_is_stated),
         cmocka_unit_test(hostile_names_are_harmless),
         cmocka_unit_test(missing_parts_are_said),
         cmocka_unit_test(resumed_steps_replace_the_old),

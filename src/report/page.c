@@ -4,6 +4,7 @@
 #include "report/kind.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -79,11 +80,16 @@ static const char style[] =
     "monospace}"
     "pre{background:var(--wash);border:1px solid var(--rule);border-radius:4px;padding:12px 14px;"
     "overflow-x:auto;margin:8px 0 14px}details{margin:8px 0}summary{cursor:pointer}"
+    "nav{display:flex;flex-wrap:wrap;gap:2px 20px;margin:14px 0 0;font-size:14px}"
+    "a{color:var(--s1)}nav a{text-decoration:none}nav a:hover{text-decoration:underline}"
+    "math{font-size:17px}table.statement td{padding-top:7px;padding-bottom:7px;line-height:1.9;"
+    "overflow-wrap:normal}table.statement th{vertical-align:middle;white-space:nowrap}\n"
     "footer{margin-top:48px;color:var(--soft);font-size:13px}"
     "#tip{position:fixed;display:none;pointer-events:none;background:var(--paper);"
     "border:1px solid var(--mark);border-radius:4px;padding:4px 9px;font-size:12px;line-height:1.5;"
     "white-space:pre;font-variant-numeric:tabular-nums;z-index:1}\n"
-    "@media print{@page{margin:16mm 14mm}body{font-size:10.5pt}main{max-width:none;padding:0}"
+    "@media print{nav{display:none}@page{margin:16mm "
+    "14mm}body{font-size:10.5pt}main{max-width:none;padding:0}"
     "h2{margin-top:26px;break-after:avoid}h3{break-after:avoid}.lead{font-size:12.5pt}"
     "h1{font-size:20pt}.two{grid-template-columns:1fr 1fr}"
     ".three{grid-template-columns:1fr 1fr 1fr}.wide,.scroll{overflow:visible}"
@@ -206,6 +212,28 @@ void sgi_page_begin(sgi_page *page)
                   kind->facts[f].after, &any);
     add_fact(out, sgi_run_text(run, NULL, "channels"), "", &any);
     sgi_text_add(out, "</p>\n</header>\n");
+}
+
+void sgi_page_contents(sgi_page *page, const sgi_text *body)
+{
+    static const char mark[] = "<section id=\"", heading[] = "\">\n<h2>";
+    sgi_text *out = page->out;
+    sgi_text_add(out, "<nav aria-label=\"Contents\">");
+    for (const char *at = body->data; at && (at = strstr(at, mark));) {
+        const char *id = at + sizeof mark - 1, *quote = strchr(id, '"');
+        at = id;
+        if (!quote || strncmp(quote, heading, sizeof heading - 1) != 0)
+            continue;
+        const char *title = quote + sizeof heading - 1, *end = strstr(title, "</h2>");
+        if (!end)
+            continue;
+        sgi_text_add(out, "<a href=\"#");
+        sgi_text_bytes(out, id, (size_t)(quote - id));
+        sgi_text_add(out, "\">");
+        sgi_text_bytes(out, title, (size_t)(end - title));
+        sgi_text_add(out, "</a> ");
+    }
+    sgi_text_add(out, "</nav>\n");
 }
 
 void sgi_page_end(sgi_page *page)

@@ -65,12 +65,15 @@ bool sgi_page_ending(sgi_text *out, const sgi_run *run);
 void sgi_page_gaps(sgi_page *page);
 
 void sgi_page_begin(sgi_page *page);
-void sgi_page_result(sgi_page *page);   /* did it work */
-void sgi_page_curves(sgi_page *page);   /* how well against the baseline */
-void sgi_page_solution(sgi_page *page); /* what it looks like, and where it is wrong */
-void sgi_page_scaling(sgi_page *page);  /* what StableGrad did */
-void sgi_page_table(sgi_page *page);    /* final metrics, of either kind of run */
-void sgi_page_repeat(sgi_page *page);   /* the problem file, and how to repeat it */
+/* Links to every section of `body` that has a heading. */
+void sgi_page_contents(sgi_page *page, const sgi_text *body);
+void sgi_page_statement(sgi_page *page); /* what was solved */
+void sgi_page_result(sgi_page *page);    /* did it work */
+void sgi_page_curves(sgi_page *page);    /* how well against the baseline */
+void sgi_page_solution(sgi_page *page);  /* what it looks like, and where it is wrong */
+void sgi_page_scaling(sgi_page *page);   /* what StableGrad did */
+void sgi_page_table(sgi_page *page);     /* final metrics, of either kind of run */
+void sgi_page_repeat(sgi_page *page);    /* the problem file, and how to repeat it */
 void sgi_page_end(sgi_page *page);
 
 /* In place of result, curves and solution for image runs. */

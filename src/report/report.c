@@ -19,13 +19,25 @@ static sg_status write_page(const char *folder, const sgi_text *out, sg_diagnost
     return status;
 }
 
+/* The sections first, and then what stands before them: the contents list those that there are. */
 static void write_sections(sgi_page *page)
 {
-    sgi_page_begin(page);
+    sgi_text *out = page->out, body;
+    sgi_text_begin(&body, &out->allocator);
     const sgi_report_kind *kind = page->runs->kind;
+    page->out = &body;
     for (size_t s = 0; s < kind->section_count; s++)
         kind->sections[s](page);
-    sgi_page_end(page);
+    page->out = out;
+    if (body.status == SG_OK) {
+        sgi_page_begin(page);
+        sgi_page_contents(page, &body);
+        sgi_text_bytes(out, body.data, body.size);
+        sgi_page_end(page);
+    } else {
+        out->status = body.status;
+    }
+    sgi_text_release(&body);
 }
 
 sg_status sgi_report_write(const char *folder, const sg_allocator *allocator,

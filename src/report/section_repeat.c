@@ -113,7 +113,7 @@ void sgi_page_repeat(sgi_page *page)
     sgi_text *out = page->out;
     const sgi_run *run = &page->runs->runs[0];
     const sgi_report_kind *kind = page->runs->kind;
-    sgi_text_format(out, "<section id=\"%s\">\n<h2>The %s</h2>\n", kind->noun, kind->noun);
+    sgi_text_format(out, "<section id=\"%s\">\n<h2>The %s file</h2>\n", kind->noun, kind->noun);
     size_t before = out->size;
     problem(page);
     if (out->size == before)
