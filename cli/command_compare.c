@@ -1,13 +1,14 @@
 /* stablegrad compare FILE: the baseline and StableGrad from the same start on the same points. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/list.h"
+#include "base/memory.h"
 #include "commands.h"
-#include "report/kind.h"
+#include "compare_table.h"
+#include "files/file.h"
 #include "stablegrad/scale.h"
 #include "text/nearest.h"
 #include "training.h"
@@ -38,7 +39,14 @@ const char compare_details[] =
                           "  group, layer                     with group norm or layer norm in "
                           "place of BatchNorm\n"
                           "\n"
+                          "With --resume FILE may be the folder of a comparison. The runs that are "
+                          "not complete go on, "
+                          "and\n"
+                          "those that were not begun are trained, from the files that the "
+                          "comparison began with.\n"
+                          "\n"
                           "  stablegrad compare burgers3d\n"
+                          "  stablegrad compare runs/burgers3d-0001 --resume\n"
                           "  stablegrad compare poisson --seeds 3 --variants "
                           "adamw,output,residual,norm\n";
 
@@ -47,10 +55,12 @@ typedef struct comparison {
     const work_kind *kind;
     char problem_path[SG_PATH_SIZE];
     char folder[SG_PATH_SIZE];
+    char go_on[SG_PATH_SIZE + 16]; /* "compare FOLDER" */
+    json_t *index;                 /* compare.json, when it is resumed */
     const variant *variants[MOST_VARIANTS];
     char labels[MOST_VARIANTS][64];
     size_t variant_count;
-    int64_t first_seed;
+    int64_t first_seed, seeds;
     sg_pool *pool;
     sg_isa isa;
 } comparison;
@@ -99,19 +109,25 @@ static bool read_variants(comparison *c, const char *list)
     return c->variant_count > 0;
 }
 
-/* The comparison's folder, when it holds no more than the index. */
-static void remove_folder(const comparison *c)
+/* The runs of variant v that compare.json lists, and the name of one of them, or "". */
+static const json_t *indexed_runs(const comparison *c, size_t v)
 {
-    char path[SG_PATH_SIZE];
-    if (sgi_run_path(path, c->folder, "compare.json") == SG_OK)
-        unlink(path);
-    rmdir(c->folder);
+    const json_t *variants = json_object_get(c->index, "variants");
+    return json_object_get(json_array_get(variants, v), "runs");
+}
+
+static const char *indexed_run(const comparison *c, size_t v, size_t k)
+{
+    const char *name = json_string_value(json_array_get(indexed_runs(c, v), k));
+    return name ? name : "";
 }
 
 /* "adamw", or with several seeds "adamw-0", by the seed. */
 static void run_name(const comparison *c, size_t v, int64_t k, char *name, size_t size)
 {
-    if (c->arguments->seeds == 1)
+    if (c->index)
+        snprintf(name, size, "%s", indexed_run(c, v, (size_t)k));
+    else if (c->seeds == 1)
         snprintf(name, size, "%s", c->variants[v]->name);
     else
         snprintf(name, size, "%s-%" PRId64, c->variants[v]->name, c->first_seed + k);
@@ -135,29 +151,70 @@ static bool open_variant(const comparison *c, size_t v, int64_t k, work *w, int 
     return open_work(w, c->arguments, c->problem_path, sets, count, code);
 }
 
+/* The folder of a run, and the file that it is trained from. */
+static sg_status run_paths(const comparison *c, size_t v, int64_t k, char folder[SG_PATH_SIZE],
+                           char file[SG_PATH_SIZE])
+{
+    char name[64];
+    run_name(c, v, k, name, sizeof name);
+    sg_status status = sgi_run_path(folder, c->folder, name);
+    return status == SG_OK ? sgi_run_path(file, folder, "problem.yaml") : status;
+}
+
+/* The comparison's folder, when no run in it was begun. */
+static void remove_folder(const comparison *c)
+{
+    char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
+    for (size_t v = 0; v < c->variant_count; v++)
+        for (int64_t k = 0; k < c->seeds; k++)
+            if (run_paths(c, v, k, folder, path) == SG_OK) {
+                unlink(path);
+                rmdir(folder);
+            }
+    if (sgi_run_path(path, c->folder, "compare.json") == SG_OK)
+        unlink(path);
+    rmdir(c->folder);
+}
+
+/* Whether a run that is resumed has come to its end, well or badly. */
+static bool is_over(const char *folder, const work *w, int *code)
+{
+    json_t *record = read_record(folder);
+    const char *state = record ? state_of(record) : "";
+    int64_t done = json_integer_value(json_object_get(record, "steps_done"));
+    bool failed = strcmp(state, "failed") == 0;
+    bool over =
+        failed || (strcmp(state, "complete") == 0 && done >= w->kind->steps(w->file, record));
+    *code = failed ? EXIT_RUN_FAILED : EXIT_DONE;
+    json_decref(record);
+    return over;
+}
+
 static int train_variant(comparison *c, size_t v, int64_t k)
 {
-    char name[64], folder[SG_PATH_SIZE];
+    char name[64], folder[SG_PATH_SIZE], file[SG_PATH_SIZE];
+    bool resume = c->arguments->resume, first = v == 0 && k == 0;
     int code;
-    sg_diagnostic diagnostic = {0};
     work w;
     run_name(c, v, k, name, sizeof name);
-    if (!open_variant(c, v, k, &w, &code))
-        return code;
-    sg_status status = sgi_run_path(folder, c->folder, name);
-    if (status == SG_OK)
-        status = sgi_run_create_at(folder, &diagnostic);
-    else
-        (void)sgi_fail_file(&diagnostic, status, c->folder, "the path is too long");
-    if (status != SG_OK) {
-        tell(&diagnostic);
-        close_work(&w);
-        return exit_code_of(status);
+    if (run_paths(c, v, k, folder, file) != SG_OK) { /* cannot be: the index was written */
+        complain("%s: the path is too long", c->folder);
+        return EXIT_BAD_INPUT;
     }
-    training t = {c->arguments,         &w,  c->pool, c->isa, folder, false, v == 0 && k == 0,
-                  c->variants[v]->name, name};
-    code = train_and_tell(&t, NULL);
-    if (code != EXIT_DONE && rmdir(folder) == 0 && v == 0 && k == 0) /* nothing was begun */
+    if (resume && is_taken(folder))
+        return EXIT_BAD_INPUT;
+    if (resume ? !open_work(&w, c->arguments, file, NULL, 0, &code)
+               : !open_variant(c, v, k, &w, &code))
+        return code;
+    training t = {c->arguments,         &w,   c->pool, c->isa, folder, resume, first,
+                  c->variants[v]->name, name, c->go_on};
+    if (resume && is_over(folder, &w, &code)) {
+        if (!c->arguments->quiet && !c->arguments->json)
+            printf("%-10s %s\n", name, code == EXIT_DONE ? "is complete" : "has failed");
+    } else {
+        code = train_and_tell(&t, NULL);
+    }
+    if (code != EXIT_DONE && !resume && first && !is_a_run(folder)) /* nothing was begun */
         remove_folder(c);
     close_work(&w);
     return code;
@@ -168,7 +225,7 @@ static sg_status write_index(const comparison *c, const char *name, sg_diagnosti
     json_t *object = json_object(), *variants = json_array();
     for (size_t v = 0; v < c->variant_count; v++) {
         json_t *entry = json_object(), *runs = json_array();
-        for (int64_t k = 0; k < c->arguments->seeds; k++) {
+        for (int64_t k = 0; k < c->seeds; k++) {
             char run[64];
             run_name(c, v, k, run, sizeof run);
             json_array_append_new(runs, json_string(run));
@@ -181,101 +238,6 @@ static sg_status write_index(const comparison *c, const char *name, sg_diagnosti
     json_object_set_new(object, "name", json_string(name));
     json_object_set_new(object, "variants", variants);
     return sgi_json_write(c->folder, "compare.json", object, diagnostic);
-}
-
-/* ---- The table ---------------------------------------------------------------------------- */
-
-/* How a row shows its numbers: "%.2e", or a share as "%.2f %%". */
-static const sgi_statistic *statistic(const sgi_report_summary *summary, size_t v,
-                                      const sgi_report_row *row)
-{
-    return sgi_report_value(&summary->variants[v], row->offset);
-}
-
-static void format_cell(sgi_unit unit, double value, char *text, size_t size)
-{
-    if (unit == SG_UNIT_SHARE)
-        snprintf(text, size, "%.2f %%", 100 * value);
-    else if (unit == SG_UNIT_NUMBER)
-        snprintf(text, size, "%.2e", value);
-    else
-        snprintf(text, size, "%.*f", unit == SG_UNIT_COUNT ? 0 : 1, value);
-}
-
-static void print_cell(const sgi_statistic *s, const sgi_report_row *row)
-{
-    char text[64] = "-";
-    if (s->count > 0 && isfinite(s->mean)) {
-        format_cell(row->unit, s->mean, text, sizeof text);
-        size_t used = strlen(text);
-        if (s->count > 1 && isfinite(s->spread) && row->unit == SG_UNIT_SHARE)
-            snprintf(text + used, sizeof text - used, " +- %.1f", 100 * s->spread);
-        else if (s->count > 1 && isfinite(s->spread))
-            snprintf(text + used, sizeof text - used, " +- %.0e", s->spread);
-    } else if (s->count > 0) {
-        snprintf(text, sizeof text, "not finite");
-    }
-    printf("  %-16s", text);
-}
-
-static void print_row(const sgi_report_summary *summary, const sgi_report_row *row)
-{
-    bool any = false;
-    for (size_t v = 0; v < summary->count && row->terminal; v++)
-        any = any || statistic(summary, v, row)->count > 0;
-    if (!any)
-        return;
-    printf("%-18s", row->terminal);
-    for (size_t v = 0; v < summary->count; v++)
-        print_cell(statistic(summary, v, row), row);
-    if (row->ratio && summary->count == 2) {
-        double r = statistic(summary, 0, row)->mean / statistic(summary, 1, row)->mean;
-        if (isfinite(r) && r >= 1)
-            printf("  %.1f x lower", r);
-        else if (isfinite(r) && r > 0)
-            printf("  %.1f x higher", 1 / r);
-    }
-    printf("\n");
-}
-
-static void print_sooner(const sgi_report_summary *summary)
-{
-    for (size_t v = 1; v < summary->count; v++) {
-        const sgi_report_variant *it = &summary->variants[v], *base = &summary->variants[0];
-        if (it->reached.count < it->runs || !(it->reached.mean > 0))
-            continue;
-        char target[64];
-        format_cell(summary->kind->target_unit, sgi_report_value(base, summary->kind->target)->mean,
-                    target, sizeof target);
-        printf("\n%s reaches %s, where %s ends, at step %.0f: %.1f x sooner", it->name, target,
-               base->name, it->reached.mean, base->steps.mean / it->reached.mean);
-    }
-}
-
-static void print_table(const comparison *c, bool reported)
-{
-    sg_diagnostic diagnostic = {0};
-    sgi_report_summary summary;
-    if (sgi_report_summarise(&summary, c->folder, NULL, &diagnostic) != SG_OK) {
-        tell(&diagnostic);
-        sgi_report_summary_release(&summary);
-        return;
-    }
-    printf("\n%-18s", "");
-    for (size_t v = 0; v < summary.count; v++)
-        printf("  %-16s", summary.variants[v].name);
-    printf("\n");
-    for (size_t i = 0; i < summary.kind->row_count; i++)
-        print_row(&summary, &summary.kind->rows[i]);
-    print_sooner(&summary);
-    if (isfinite(summary.chance))
-        printf("\nguessing: %.2f %%", 100 * summary.chance);
-    printf("\n\n");
-    if (reported)
-        printf("report  %s/report.html\n", c->folder);
-    if (summary.kind->next)
-        printf("next    %s\n", summary.kind->next);
-    sgi_report_summary_release(&summary);
 }
 
 /* ---- The command -------------------------------------------------------------------------- */
@@ -312,8 +274,33 @@ static int prepare(comparison *c, char *name, size_t size)
     return name_variants(c);
 }
 
-/* The folder, with the index of all runs in it before the first: whenever the comparison is cut
- * short, the runs that are there can be reported. */
+/* Makes the folder of a run and writes the file that it will be trained from. */
+static sg_status make_run(const comparison *c, size_t v, int64_t k, sg_diagnostic *diagnostic)
+{
+    char folder[SG_PATH_SIZE], path[SG_PATH_SIZE], *text;
+    sg_allocator heap = sgi_allocator_or_heap(NULL);
+    int code;
+    work w;
+    if (run_paths(c, v, k, folder, path) != SG_OK)
+        return sgi_fail_file(diagnostic, SG_ERROR_ARGUMENT, c->folder, "the path is too long");
+    sg_status status = sgi_run_create_at(folder, diagnostic);
+    if (status != SG_OK)
+        return status;
+    if (!open_variant(c, v, k, &w, &code)) /* was read before: see name_variants */
+        return sgi_fail_file(diagnostic, SG_ERROR_IO, c->problem_path, "cannot be read again");
+    status = w.kind->write(w.file, &text);
+    if (status == SG_OK) {
+        status = sgi_file_write(path, text, strlen(text), &heap, diagnostic);
+        sgi_release(&heap, text);
+    } else {
+        (void)sgi_fail_file(diagnostic, status, path, "%s", sg_status_text(status));
+    }
+    close_work(&w);
+    return status;
+}
+
+/* The folder, with the files of all runs and the index before the first is trained: whenever the
+ * comparison is cut short, it can go on, and the runs that are there can be reported. */
 static int make_folder(comparison *c, const char *name)
 {
     sg_diagnostic diagnostic = {0};
@@ -325,26 +312,91 @@ static int make_folder(comparison *c, const char *name)
     else
         return EXIT_BAD_INPUT;
     if (status == SG_OK) {
-        status = write_index(c, name, &diagnostic);
+        for (size_t v = 0; v < c->variant_count && status == SG_OK; v++)
+            for (int64_t k = 0; k < c->seeds && status == SG_OK; k++)
+                status = make_run(c, v, k, &diagnostic);
+        if (status == SG_OK)
+            status = write_index(c, name, &diagnostic);
         if (status != SG_OK)
-            rmdir(c->folder);
+            remove_folder(c);
     }
     if (status != SG_OK)
         tell(&diagnostic);
     return exit_code_of(status);
 }
 
+/* ---- Going on ----------------------------------------------------------------------------- */
+
+/* What the index says: the variants and their runs. */
+static int read_index(comparison *c)
+{
+    char path[SG_PATH_SIZE];
+    json_t *variants = json_object_get(c->index, "variants");
+    size_t runs = json_array_size(indexed_runs(c, 0));
+    bool usable = json_array_size(variants) <= MOST_VARIANTS && runs > 0 && runs <= MOST_SEEDS;
+    c->seeds = (int64_t)runs;
+    for (size_t v = 0; usable && v < json_array_size(variants); v++) {
+        usable = json_array_size(indexed_runs(c, v)) == runs;
+        for (size_t k = 0; usable && k < runs; k++)
+            usable = indexed_run(c, v, k)[0] && !strchr("./", indexed_run(c, v, k)[0]) &&
+                     !strchr(indexed_run(c, v, k), '/');
+    }
+    if (!usable || run_paths(c, 0, 0, path, c->problem_path) != SG_OK) {
+        complain("%s/compare.json is not the index of a comparison", c->folder);
+        return EXIT_BAD_INPUT;
+    }
+    c->kind = kind_of(c->problem_path);
+    for (size_t v = 0; v < json_array_size(variants); v++) {
+        json_t *name = json_object_get(json_array_get(variants, v), "name");
+        if (!read_variants(c, json_is_string(name) ? json_string_value(name) : ""))
+            return EXIT_BAD_INPUT;
+    }
+    return EXIT_DONE;
+}
+
+static int resume_folder(comparison *c)
+{
+    const cli_arguments *a = c->arguments;
+    char path[SG_PATH_SIZE];
+    if (a->seed >= 0 || a->seeds != 1 || a->variants) {
+        complain("%s does not go with --resume: the comparison has its runs already",
+                 a->variants    ? "--variants"
+                 : a->seed >= 0 ? "--seed"
+                                : "--seeds");
+        return EXIT_BAD_INPUT;
+    }
+    if (!find_run(a, c->folder))
+        return EXIT_BAD_INPUT;
+    if (!is_a_comparison(c->folder)) {
+        if (is_a_run(c->folder))
+            complain("%s is a run; to go on with it: stablegrad train %s --resume", c->folder,
+                     c->folder);
+        else
+            complain("%s is not the folder of a comparison: it has no compare.json", c->folder);
+        return EXIT_BAD_INPUT;
+    }
+    if (sgi_run_path(path, c->folder, "compare.json") == SG_OK)
+        c->index = json_load_file(path, 0, NULL);
+    return read_index(c);
+}
+
 static int compare(comparison *c)
 {
     char name[256];
-    int code = prepare(c, name, sizeof name), worst = EXIT_DONE;
-    if (code == EXIT_DONE)
-        code = make_folder(c, name);
+    int code = EXIT_DONE, worst = EXIT_DONE;
+    if (c->arguments->resume) {
+        code = resume_folder(c);
+    } else {
+        code = prepare(c, name, sizeof name);
+        if (code == EXIT_DONE)
+            code = make_folder(c, name);
+    }
     if (code != EXIT_DONE)
         return code;
+    snprintf(c->go_on, sizeof c->go_on, "compare %s", c->folder);
     /* A variant that fails numerically is a result; only an interruption ends the comparison. */
     for (size_t v = 0; v < c->variant_count; v++)
-        for (int64_t k = 0; k < c->arguments->seeds; k++) {
+        for (int64_t k = 0; k < c->seeds; k++) {
             code = train_variant(c, v, k);
             worst = code > worst ? code : worst;
             if (code == EXIT_INTERRUPTED)
@@ -354,13 +406,13 @@ static int compare(comparison *c)
         }
     bool reported = write_report(c->folder) == SG_OK;
     if (!c->arguments->quiet && !c->arguments->json)
-        print_table(c, reported);
+        print_comparison(c->folder, reported);
     return reported ? worst : EXIT_RUN_FAILED;
 }
 
 int run_compare(const cli_arguments *arguments)
 {
-    comparison c = {.arguments = arguments};
+    comparison c = {.arguments = arguments, .seeds = arguments->seeds};
     if (arguments->seeds < 1 || arguments->seeds > MOST_SEEDS) {
         complain("--seeds takes a number from 1 to %d", MOST_SEEDS);
         return EXIT_BAD_INPUT;
@@ -372,6 +424,7 @@ int run_compare(const cli_arguments *arguments)
         return EXIT_RUN_FAILED;
     watch_signals();
     int code = compare(&c);
+    json_decref(c.index);
     sg_pool_destroy(c.pool);
     return code;
 }

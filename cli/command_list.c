@@ -57,7 +57,7 @@ static void tell_run(const char *entry, bool json)
         record = json_load_file(path, 0, NULL);
     if (sgi_run_path(path, folder, "compare.json") == SG_OK)
         index = json_load_file(path, 0, NULL);
-    const char *state = record ? text_of(record, "status") : "comparison";
+    const char *state = record ? state_of(record) : "comparison";
     if ((record || index) && json) {
         json_t *object = json_object();
         json_object_set_new(object, "run", json_string(folder));

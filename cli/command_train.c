@@ -1,7 +1,6 @@
 /* stablegrad train FILE: solve one problem. */
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "commands.h"
@@ -15,39 +14,14 @@ const char train_details[] =
     "  stablegrad train burgers --set network.hidden=12x64 --set training.steps=5000\n"
     "  stablegrad train runs/burgers-0001 --resume --set training.steps=80000\n";
 
-/* The folder to resume: the operand itself, --out, or the newest run of the problem. */
-static bool find_run(const cli_arguments *arguments, char folder[SG_PATH_SIZE])
-{
-    struct stat info;
-    const char *operand = arguments->operands[0];
-    if (arguments->out || (stat(operand, &info) == 0 && S_ISDIR(info.st_mode))) {
-        return copy_path(folder, arguments->out ? arguments->out : operand);
-    }
-    char path[SG_PATH_SIZE];
-    int code;
-    sg_diagnostic diagnostic = {0};
-    find_problem(operand, path);
-    work w;
-    if (!open_work(&w, arguments, path, NULL, 0, &code))
-        return false;
-    sg_status status = sgi_run_newest(folder, "runs", w.kind->name(w.file), &diagnostic);
-    if (status != SG_OK)
-        tell(&diagnostic);
-    close_work(&w);
-    return status == SG_OK;
-}
-
 /* Says so when there is nothing left to do. */
 static bool is_complete(const char *folder, const work *w)
 {
-    char path[SG_PATH_SIZE];
-    json_t *record = NULL;
-    if (sgi_run_path(path, folder, "run.json") == SG_OK)
-        record = json_load_file(path, 0, NULL);
+    json_t *record = read_record(folder);
     int64_t done = json_integer_value(json_object_get(record, "steps_done"));
     int64_t steps = w->kind->steps(w->file, record);
     json_decref(record);
-    if (done < steps)
+    if (done < steps || steps == 0) /* 0: not known before the images were counted */
         return false;
     const char *name = strrchr(folder, '/') ? strrchr(folder, '/') + 1 : folder;
     printf("%s is complete (%" PRId64 " of %" PRId64
@@ -76,15 +50,22 @@ static int resume_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
     char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
     int code = EXIT_BAD_INPUT;
     work w;
-    if (!find_run(arguments, folder))
+    if (!find_run(arguments, folder) || is_taken(folder))
         return EXIT_BAD_INPUT;
+    if (is_a_comparison(folder)) {
+        complain("%s is a comparison; to go on with it: stablegrad compare %s --resume", folder,
+                 folder);
+        return EXIT_BAD_INPUT;
+    }
     if (sgi_run_path(path, folder, "problem.yaml") != SG_OK) {
         complain("%s: the path is too long", folder);
         return EXIT_BAD_INPUT;
     }
     if (!open_work(&w, arguments, path, NULL, 0, &code))
         return code;
-    training t = {arguments, &w, pool, isa, folder, true, true, "train", "train"};
+    char go_on[SG_PATH_SIZE + 8];
+    snprintf(go_on, sizeof go_on, "train %s", folder);
+    training t = {arguments, &w, pool, isa, folder, true, true, "train", "train", go_on};
     code = EXIT_DONE;
     if (!is_complete(folder, &w)) {
         sgi_train_result result;
@@ -117,7 +98,9 @@ static int new_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
         return exit_code_of(status);
     }
     sgi_train_result result;
-    training t = {arguments, &w, pool, isa, folder, false, true, "train", "train"};
+    char go_on[SG_PATH_SIZE + 8];
+    snprintf(go_on, sizeof go_on, "train %s", folder);
+    training t = {arguments, &w, pool, isa, folder, false, true, "train", "train", go_on};
     code = train_and_tell(&t, &result);
     if (code == EXIT_DONE || rmdir(folder) != 0) /* else nothing was begun */
         code = end_run(&t, code, &result);

@@ -15,7 +15,7 @@ const cli_command commands[] = {
     {"train", "FILE", 1, 1, "set threads seed out resume insist isa quiet json",
      "Train a network to solve the problem, or the task on images, in FILE", train_details,
      run_train},
-    {"compare", "FILE", 1, 1, "set threads seed seeds variants out isa quiet json",
+    {"compare", "FILE", 1, 1, "set threads seed seeds variants out resume isa quiet json",
      "Train with and without StableGrad from the same start, and compare", compare_details,
      run_compare},
     {"eval", "RUN", 1, 1,

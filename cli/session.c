@@ -1,6 +1,7 @@
 /* What the commands share: see session.h. */
 #include "session.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,41 @@ bool is_a_run(const char *path)
 bool is_a_comparison(const char *path)
 {
     return holds(path, "compare.json");
+}
+
+json_t *read_record(const char *folder)
+{
+    char path[SG_PATH_SIZE];
+    return sgi_run_path(path, folder, "run.json") == SG_OK ? json_load_file(path, 0, NULL) : NULL;
+}
+
+/* Whether the process that wrote a record is known, on this machine, and there. */
+static bool writer_is(const json_t *record, bool there)
+{
+    char host[256] = "";
+    json_int_t process = json_integer_value(json_object_get(record, "process"));
+    const char *name = json_string_value(json_object_get(record, "host"));
+    if (process < 1 || !name || gethostname(host, sizeof host - 1) != 0 || strcmp(host, name) != 0)
+        return false;
+    return there == (kill((pid_t)process, 0) == 0 || errno != ESRCH);
+}
+
+const char *state_of(const json_t *record)
+{
+    const char *state = json_string_value(json_object_get(record, "status"));
+    state = state ? state : "";
+    return strcmp(state, "running") == 0 && writer_is(record, false) ? "killed" : state;
+}
+
+bool is_taken(const char *folder)
+{
+    json_t *record = read_record(folder);
+    bool taken = record && strcmp(state_of(record), "running") == 0 && writer_is(record, true);
+    if (taken)
+        complain("%s: process %" JSON_INTEGER_FORMAT " is training this run", folder,
+                 json_integer_value(json_object_get(record, "process")));
+    json_decref(record);
+    return taken;
 }
 
 /* Beside an installed program lies ../share/stablegrad/problems; in a build tree the sources'. */

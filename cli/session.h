@@ -2,6 +2,7 @@
 #ifndef SG_CLI_SESSION_H
 #define SG_CLI_SESSION_H
 
+#include <jansson.h>
 #include <signal.h>
 
 #include "arguments.h"
@@ -15,6 +16,16 @@ void find_problem(const char *name, char path[SG_PATH_SIZE]);
 /* Whether `path` is the folder of a run, or of a comparison. */
 bool is_a_run(const char *path);
 bool is_a_comparison(const char *path);
+
+/* run.json of a run, or NULL. */
+json_t *read_record(const char *folder);
+
+/* "running", "complete", "interrupted", "failed", or "killed": the record says that it runs, and
+ * its process is no more. */
+const char *state_of(const json_t *record);
+
+/* Whether a process trains the run now; says so. */
+bool is_taken(const char *folder);
 
 /* Copies a path that was typed; false, and says so, when it is too long. */
 bool copy_path(char path[SG_PATH_SIZE], const char *from);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/diagnostic.h"
 #include "progress.h"
@@ -97,12 +98,29 @@ sg_status write_report(const char *folder)
 
 /* ---- Training ----------------------------------------------------------------------------- */
 
+bool find_run(const cli_arguments *arguments, char folder[SG_PATH_SIZE])
+{
+    struct stat info;
+    const char *operand = arguments->operands[0];
+    if (arguments->out || (stat(operand, &info) == 0 && S_ISDIR(info.st_mode)))
+        return copy_path(folder, arguments->out ? arguments->out : operand);
+    char path[SG_PATH_SIZE];
+    int code;
+    sg_diagnostic diagnostic = {0};
+    find_problem(operand, path);
+    work w;
+    if (!open_work(&w, arguments, path, NULL, 0, &code))
+        return false;
+    sg_status status = sgi_run_newest(folder, "runs", w.kind->name(w.file), &diagnostic);
+    if (status != SG_OK)
+        tell(&diagnostic);
+    close_work(&w);
+    return status == SG_OK;
+}
+
 static int64_t start_of(const training *t)
 {
-    char path[SG_PATH_SIZE];
-    json_t *record = NULL;
-    if (t->resume && sgi_run_path(path, t->folder, "run.json") == SG_OK)
-        record = json_load_file(path, 0, NULL);
+    json_t *record = t->resume ? read_record(t->folder) : NULL;
     int64_t steps = json_integer_value(json_object_get(record, "steps_done"));
     json_decref(record);
     return steps;
@@ -127,8 +145,8 @@ static int tell_end(const training *t, const narrator *teller, const sgi_train_r
         return EXIT_RUN_FAILED;
     }
     if (result->end == SG_TRAIN_INTERRUPTED) {
-        fprintf(stderr, "interrupted at step %" PRIu64 "; to go on: stablegrad train %s --resume\n",
-                result->steps, t->folder);
+        fprintf(stderr, "interrupted at step %" PRIu64 "; to go on: stablegrad %s --resume\n",
+                result->steps, t->go_on);
         return EXIT_INTERRUPTED;
     }
     return EXIT_DONE;

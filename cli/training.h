@@ -14,10 +14,15 @@ typedef struct training {
     bool heading;        /* say first what will be trained */
     const char *variant; /* "adamw", "stablegrad" ... */
     const char *shown;   /* what the progress line calls it */
+    const char *go_on;   /* the command and folder to resume: "train runs/heat-0001" */
 } training;
 
 /* Trains; trouble and the end are told. Returns an exit code; `result` may be NULL. */
 int train_and_tell(const training *t, sgi_train_result *result);
+
+/* The folder that --resume means: the operand itself, --out, or the newest run of the problem.
+ * False after saying what is wrong. */
+bool find_run(const cli_arguments *arguments, char folder[SG_PATH_SIZE]);
 
 /* The results of the last evaluation, a line each. */
 void print_result(const sgi_train_result *result);

@@ -34,6 +34,9 @@ typedef struct work_kind {
     /* Steps of the whole run, given the run.json of one that is there. */
     int64_t (*steps)(const void *file, const json_t *record);
 
+    /* The file with every option, as sgi_problem_write gives it: released with the heap's. */
+    sg_status (*write)(const void *file, char **text);
+
     /* "AdamW + StableGrad (output)": what is compared, in few words. */
     void (*method)(const void *file, char *text, size_t size);
 

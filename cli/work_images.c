@@ -55,6 +55,11 @@ static int64_t steps(const void *file, const json_t *record)
                : own(file)->epochs * json_integer_value(json_object_get(record, "steps_per_epoch"));
 }
 
+static sg_status write_file(const void *file, char **text)
+{
+    return sgi_task_write(file, text);
+}
+
 /* "BatchNorm", "no BatchNorm + StableGrad": the optimizer is the same for all. */
 static void describe_method(const void *file, char *text, size_t size)
 {
@@ -291,6 +296,7 @@ const work_kind image_work = {
     .title = title,
     .training = training,
     .steps = steps,
+    .write = write_file,
     .method = describe_method,
     .subject = subject,
     .heading = heading,

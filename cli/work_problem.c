@@ -49,6 +49,11 @@ static int64_t steps(const void *file, const json_t *record)
     return training(file)->steps;
 }
 
+static sg_status write_file(const void *file, char **text)
+{
+    return sgi_problem_write(file, text);
+}
+
 static void describe_method(const void *file, char *text, size_t size)
 {
     static const char *const optimizers[] = {SG_OPTIM_LIST(SGI_LIST_TITLE)};
@@ -116,6 +121,7 @@ const work_kind problem_work = {
     .title = title,
     .training = training,
     .steps = steps,
+    .write = write_file,
     .method = describe_method,
     .subject = subject,
     .heading = heading,

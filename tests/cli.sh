@@ -321,11 +321,28 @@ cmp stopped/weights.safetensors whole/weights.safetensors || fail "resumed weigh
 "$program" train heat.yaml $small --set training.steps=100000000 --quiet --out endless --threads 1 2>err &
 pid=$!
 until grep -q '"step":100,' endless/metrics.jsonl 2>/dev/null; do sleep 0.05; done
+expect 2 train endless --resume
+says err "process $pid is training this run"
 kill -INT $pid
 got=0
 wait $pid || got=$?
 [ "$got" = 130 ] || fail "interrupted with $got"
 says err 'stablegrad train endless --resume'
+
+# A run that is killed before its first checkpoint is not said to be running, and begins anew.
+mkdir -p runs
+# shellcheck disable=SC2086
+"$program" train heat.yaml $small --set training.steps=100000000 --quiet --out runs/killed --threads 1 &
+pid=$!
+until [ -s runs/killed/metrics.jsonl ]; do sleep 0.05; done
+kill -KILL $pid
+wait $pid 2>/dev/null || true
+[ ! -e runs/killed/last.safetensors ] || fail "there was a checkpoint already"
+expect 0 list
+grep -q 'runs/killed  *killed' out || fail "list: $(grep runs/killed out)"
+expect 0 train runs/killed --resume --set training.steps=20
+says out 'there is no checkpoint yet: training starts from step 0'
+says out 'relative L2 error'
 
 # The hand-over from rescaled to raw gradients: chosen, refused, marked.
 expect 2 train heat.yaml --set training.stablegrad.handover=drop
@@ -338,16 +355,36 @@ says handed/report.html 'At step 11 the gradients became raw ones'
 
 # An interrupted comparison can be reported: the runs that are there, and which are not.
 # shellcheck disable=SC2086
-"$program" compare heat.yaml $small --set training.steps=4000 --quiet --out half --threads 1 2>err &
+"$program" compare heat.yaml $small --set training.steps=800 --set training.evaluate_every=1 --json --out half --threads 1 \
+    >events 2>err &
 pid=$!
-until grep -q '"step":100,' half/adamw/metrics.jsonl 2>/dev/null; do sleep 0.05; done
-kill -INT $pid
+while read -r line; do
+    case $line in *'"step":100,'*) kill -INT $pid ;; esac
+done <events
 got=0
 wait $pid || got=$?
 [ "$got" = 130 ] || fail "interrupted with $got"
 [ -s half/report.html ] || fail "an interrupted comparison has no report"
+says err 'stablegrad compare half --resume'
 expect 0 report half
 says half/report.html 'stablegrad'
+[ ! -e half/stablegrad/run.json ] || fail "the comparison was not cut short"
+# It goes on as a whole: the run that was interrupted, and the one that was not begun.
+expect 2 train half --resume
+says err 'half is a comparison; to go on with it: stablegrad compare half --resume'
+expect 2 compare stopped --resume
+says err 'stopped is a run; to go on with it: stablegrad train stopped --resume'
+expect 2 compare half --resume --variants adamw
+says err '--variants does not go with --resume'
+expect 0 compare half --resume
+says out 'adamw'
+says out 'relative L2 error'
+for variant in adamw stablegrad; do
+    says half/$variant/run.json '"status": "complete"'
+    says half/$variant/run.json '"steps_done": 800'
+done
+expect 0 compare half --resume
+says out 'stablegrad is complete'
 
 # The command in run.json means the same to a shell.
 cp heat.yaml "it's heat.yaml"

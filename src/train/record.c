@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "stablegrad/version.h"
 
@@ -48,6 +49,16 @@ static void describe_optimizer(json_t *object, const sgi_training_settings *trai
         json_object_set_new(object, "adam_eps", sgi_json_number(training->eps));
 }
 
+/* Who writes this: a run that says "running" and whose process is no more was killed. */
+static void describe_process(json_t *object)
+{
+    char host[TEXT_SIZE] = "";
+    if (gethostname(host, sizeof host - 1) != 0)
+        host[0] = '\0';
+    sgi_json_text(object, "host", host);
+    json_object_set_new(object, "process", json_integer((json_int_t)getpid()));
+}
+
 sg_status sgi_record_write(const sgi_run_record *record, sg_diagnostic *diagnostic)
 {
     const sgi_train_config *config = record->config;
@@ -71,6 +82,7 @@ sg_status sgi_record_write(const sgi_run_record *record, sg_diagnostic *diagnost
     json_object_set_new(object, "steps_done", json_integer((json_int_t)record->steps_done));
     json_object_set_new(object, "steps", json_integer((json_int_t)subject->steps));
     sgi_json_text(object, "status", record->state);
+    describe_process(object);
     sgi_json_text(object, "reason", record->reason);
     json_object_set_new(object, "stablegrad", scale_object(sg_scaler_config(subject->scaler)));
     describe_optimizer(object, subject->training);

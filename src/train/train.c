@@ -246,8 +246,11 @@ static sg_status one_step(run *r)
     r->good_step = step.step;
     if (status == SG_OK && !last && due(step.step, subject->evaluate_every))
         status = evaluate(r);
-    if (status == SG_OK && !last && due(step.step, subject->checkpoint_every))
+    if (status == SG_OK && !last && due(step.step, subject->checkpoint_every)) {
         status = save_checkpoint(r);
+        if (status == SG_OK) /* should the run be killed, its record knows how far it came */
+            status = write_record(r, "running", "");
+    }
     return status;
 }
 
@@ -377,9 +380,19 @@ static sg_status check_identity(run *r, const sgi_progress *loaded)
     return SG_ERROR_STATE;
 }
 
+static bool is_there(const run *r, const char *name)
+{
+    char path[SG_PATH_SIZE];
+    return sgi_run_path(path, r->config->folder, name) == SG_OK && sgi_file_exists(path);
+}
+
 static sg_status restore(run *r)
 {
     sgi_progress loaded;
+    if (!is_there(r, "last.safetensors") && !is_there(r, "previous.safetensors")) {
+        tell(r, "there is no checkpoint yet: training starts from step 0");
+        return SG_OK;
+    }
     sg_status status = load_newest(r, &loaded);
     if (status == SG_OK)
         status = check_identity(r, &loaded);

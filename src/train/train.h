@@ -25,8 +25,8 @@ typedef struct sgi_train_events {
 
 typedef struct sgi_train_config {
     sgi_subject *subject;
-    const char *folder; /* exists; empty, or a run to resume */
-    bool resume;
+    const char *folder;  /* exists; new, or a run to resume */
+    bool resume;         /* from its checkpoint; without one, from step 0 with a note */
     bool insist;         /* resume a checkpoint of another problem or seed too */
     const char *variant; /* "adamw", "stablegrad": for run.json */
     const char *label;   /* "AdamW + StableGrad (output)" */
