@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "report/report.h"
 #include "train/metrics.h"
 #include "work.h"
 
@@ -46,35 +47,103 @@ static const char *text_of(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-/* One line for a run or a comparison. */
+/* "loss 1.2e-03": a number of a run. */
+typedef struct shown {
+    const char *title, *key;
+    size_t offset; /* of the statistic in sgi_report_variant */
+    bool share;
+} shown;
+
+static const shown numbers[] = {
+    {"loss", "validation_loss", offsetof(sgi_report_variant, validation), false},
+    {"error", "relative_l2", offsetof(sgi_report_variant, relative_l2), false},
+    {"top-1", "top1", offsetof(sgi_report_variant, top1), true},
+};
+
+enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
+
+static void print_numbers(const sgi_report_variant *of)
+{
+    for (size_t i = 0; i < NUMBERS; i++) {
+        const sgi_statistic *s = sgi_report_value(of, numbers[i].offset);
+        if (s->count > 0)
+            printf(numbers[i].share ? "  %s %.2f %%" : "  %s %.1e", numbers[i].title,
+                   numbers[i].share ? 100 * s->mean : s->mean);
+    }
+}
+
+static json_t *json_numbers(const sgi_report_variant *of)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < NUMBERS; i++)
+        if (sgi_report_value(of, numbers[i].offset)->count > 0)
+            json_object_set_new(object, numbers[i].key,
+                                sgi_json_number(sgi_report_value(of, numbers[i].offset)->mean));
+    return object;
+}
+
+/* The numbers of a run, or of each variant of a comparison. */
+static void print_json_run(const char *folder, const char *state, bool comparison,
+                           const sgi_report_summary *summary)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "run", json_string(folder));
+    json_object_set_new(object, "status", json_string(state));
+    for (size_t v = 0; v < summary->count; v++) {
+        json_t *values = json_numbers(&summary->variants[v]);
+        if (comparison)
+            json_object_set(object, summary->variants[v].name, values);
+        else
+            json_object_update(object, values);
+        json_decref(values);
+    }
+    json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    fputc('\n', stdout);
+    json_decref(object);
+}
+
+static void print_run(const char *folder, const json_t *record, const sgi_report_summary *summary)
+{
+    printf("  %-20s %-11s %" JSON_INTEGER_FORMAT "/%" JSON_INTEGER_FORMAT, folder, state_of(record),
+           json_integer_value(json_object_get(record, "steps_done")),
+           json_integer_value(json_object_get(record, "steps")));
+    if (summary->count > 0)
+        print_numbers(&summary->variants[0]);
+    printf("  %s\n", text_of(record, "label"));
+}
+
+static void print_comparison_line(const char *folder, const sgi_report_summary *summary)
+{
+    printf("  %-20s comparison\n", folder);
+    for (size_t v = 0; v < summary->count; v++) {
+        printf("    %-18s %-11s", summary->variants[v].name,
+               summary->variants[v].runs == 0 ? "not begun" : "");
+        print_numbers(&summary->variants[v]);
+        printf("\n");
+    }
+}
+
+/* A run or a comparison; what else lies there is passed over. */
 static void tell_run(const char *entry, bool json)
 {
-    char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
+    char folder[SG_PATH_SIZE];
+    sgi_report_summary summary = {0};
     if (sgi_run_path(folder, "runs", entry) != SG_OK)
         return;
-    json_t *record = NULL, *index = NULL;
-    if (sgi_run_path(path, folder, "run.json") == SG_OK)
-        record = json_load_file(path, 0, NULL);
-    if (sgi_run_path(path, folder, "compare.json") == SG_OK)
-        index = json_load_file(path, 0, NULL);
-    const char *state = record ? state_of(record) : "comparison";
-    if ((record || index) && json) {
-        json_t *object = json_object();
-        json_object_set_new(object, "run", json_string(folder));
-        json_object_set_new(object, "status", json_string(state));
-        json_dumpf(object, stdout, JSON_COMPACT);
-        fputc('\n', stdout);
-        json_decref(object);
-    } else if (record) {
-        printf("  %-20s %-11s %" JSON_INTEGER_FORMAT "/%" JSON_INTEGER_FORMAT "  %s\n", folder,
-               state, json_integer_value(json_object_get(record, "steps_done")),
-               json_integer_value(json_object_get(record, "steps")), text_of(record, "label"));
-    } else if (index) {
-        printf("  %-20s %-11s of %zu variants\n", folder, state,
-               json_array_size(json_object_get(index, "variants")));
-    }
+    bool comparison = is_a_comparison(folder);
+    json_t *record = comparison ? NULL : read_record(folder);
+    if (!comparison && !record)
+        return;
+    if (sgi_report_summarise(&summary, folder, NULL, NULL) != SG_OK)
+        summary.count = 0; /* the run is listed without numbers */
+    if (json)
+        print_json_run(folder, record ? state_of(record) : "comparison", comparison, &summary);
+    else if (comparison)
+        print_comparison_line(folder, &summary);
+    else
+        print_run(folder, record, &summary);
+    sgi_report_summary_release(&summary);
     json_decref(record);
-    json_decref(index);
 }
 
 int run_list(const cli_arguments *arguments)

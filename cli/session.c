@@ -1,12 +1,16 @@
 /* What the commands share: see session.h. */
 #include "session.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/diagnostic.h"
+#include "text/nearest.h"
 
 enum { COMMAND_SIZE = 2048 };
 
@@ -20,7 +24,7 @@ static bool is_file(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-static bool is_folder(const char *path)
+bool is_folder(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
@@ -106,6 +110,52 @@ bool copy_path(char path[SG_PATH_SIZE], const char *from)
     else
         complain("a path is empty");
     return false;
+}
+
+/* The shipped problem whose name is nearest. */
+static void suggest_problem(const char *name, sg_diagnostic *diagnostic)
+{
+    char folder[SG_PATH_SIZE];
+    sgi_nearest nearest;
+    size_t length = strcspn(name, ".");
+    DIR *shipped = !strchr(name, '/') && problem_folder(folder) ? opendir(folder) : NULL;
+    sgi_nearest_begin(&nearest, name, length);
+    for (struct dirent *entry; shipped && (entry = readdir(shipped));) {
+        char candidate[64];
+        const char *dot = strrchr(entry->d_name, '.');
+        if (!dot || strcmp(dot, ".yaml") != 0)
+            continue;
+        snprintf(candidate, sizeof candidate, "%.*s", (int)(dot - entry->d_name), entry->d_name);
+        sgi_nearest_offer(&nearest, candidate);
+    }
+    if (shipped)
+        closedir(shipped);
+    sgi_nearest_suggest(&nearest, diagnostic);
+    if (!diagnostic->suggestion[0])
+        snprintf(diagnostic->suggestion, sizeof diagnostic->suggestion,
+                 "'stablegrad list' shows the problems that come with the program");
+}
+
+void explain_path(const char *path, sg_diagnostic *diagnostic)
+{
+    char *hint = diagnostic->suggestion;
+    size_t size = sizeof diagnostic->suggestion;
+    if (!is_folder(path)) {
+        if (access(path, F_OK) != 0)
+            suggest_problem(path, diagnostic);
+        return;
+    }
+    bool comparison = is_a_comparison(path), run = !comparison && is_a_run(path);
+    (void)sgi_fail_file(diagnostic, SG_ERROR_IO, path, "is %s, not a problem file",
+                        comparison ? "a comparison"
+                        : run      ? "the folder of a run"
+                                   : "a folder");
+    if (run)
+        snprintf(hint, size,
+                 "to go on with it: stablegrad train %s --resume; its problem: %s/problem.yaml",
+                 path, path);
+    else if (comparison)
+        snprintf(hint, size, "to go on with it: stablegrad compare %s --resume", path);
 }
 
 void find_problem(const char *name, char path[SG_PATH_SIZE])

@@ -17,6 +17,12 @@ void find_problem(const char *name, char path[SG_PATH_SIZE]);
 bool is_a_run(const char *path);
 bool is_a_comparison(const char *path);
 
+bool is_folder(const char *path);
+
+/* The file at `path` cannot be read: says in the diagnostic what it is instead, if it is a folder,
+ * or which shipped problem was probably meant. */
+void explain_path(const char *path, sg_diagnostic *diagnostic);
+
 /* run.json of a run, or NULL. */
 json_t *read_record(const char *folder);
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/diagnostic.h"
 #include "points.h"
@@ -14,10 +14,22 @@ enum { DEFAULT_GRID_POINTS = 1 << 20 };
 
 /* ---- Weights and problem ------------------------------------------------------------------ */
 
-static bool is_folder(const char *path)
+/* A comparison has several networks: says what to type for the first of them. */
+static int choose_one(const char *folder)
 {
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    char path[SG_PATH_SIZE];
+    json_t *index = NULL;
+    if (sgi_run_path(path, folder, "compare.json") == SG_OK)
+        index = json_load_file(path, 0, NULL);
+    const json_t *variants = json_object_get(index, "variants");
+    complain("%s is a comparison: name one of its runs", folder);
+    for (size_t v = 0; v < json_array_size(variants); v++) {
+        const json_t *runs = json_object_get(json_array_get(variants, v), "runs");
+        for (size_t k = 0; k < json_array_size(runs); k++)
+            fprintf(stderr, "  %s/%s\n", folder, json_string_value(json_array_get(runs, k)));
+    }
+    json_decref(index);
+    return EXIT_BAD_INPUT;
 }
 
 int find_files(const cli_arguments *arguments, char problem[SG_PATH_SIZE],
@@ -25,6 +37,11 @@ int find_files(const cli_arguments *arguments, char problem[SG_PATH_SIZE],
 {
     const char *operand = arguments->operands[0];
     if (!is_folder(operand)) {
+        if (access(operand, F_OK) != 0) {
+            complain("%s: %s", operand, strerror(errno));
+            fprintf(stderr, "'stablegrad list' shows the runs in this folder\n");
+            return EXIT_BAD_INPUT;
+        }
         if (!arguments->problem) {
             complain(
                 "%s is not the folder of a run; for weights alone say which problem they solve: "
@@ -36,10 +53,20 @@ int find_files(const cli_arguments *arguments, char problem[SG_PATH_SIZE],
         find_problem(arguments->problem, problem);
         return EXIT_DONE;
     }
+    if (is_a_comparison(operand))
+        return choose_one(operand);
     const char *file = arguments->best ? "best.safetensors" : "last.safetensors";
     if (sgi_run_path(weights, operand, file) != SG_OK ||
         sgi_run_path(problem, operand, "problem.yaml") != SG_OK) {
         complain("the path %s is too long", operand);
+        return EXIT_BAD_INPUT;
+    }
+    if (access(problem, F_OK) != 0 && !arguments->problem) {
+        complain("%s is not the folder of a run: it has no problem.yaml", operand);
+        return EXIT_BAD_INPUT;
+    }
+    if (access(weights, F_OK) != 0) {
+        complain("%s has no weights yet: %s is not there", operand, file);
         return EXIT_BAD_INPUT;
     }
     if (arguments->problem)

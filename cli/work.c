@@ -81,6 +81,8 @@ bool open_work(work *w, const cli_arguments *arguments, const char *path, const 
         return true;
     if (!diagnostic.message[0])
         (void)sgi_fail_file(&diagnostic, status, path, "%s", sg_status_text(status));
+    if (status == SG_ERROR_IO)
+        explain_path(path, &diagnostic);
     tell(&diagnostic);
     return false;
 }

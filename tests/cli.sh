@@ -68,6 +68,23 @@ says err "did you mean 'stablegrad'?"
 expect 2 compare heat --seeds 0
 expect 2 help nothing
 
+# What is not a problem file, and what to type instead.
+expect 2 train burger
+says err 'burger: No such file or directory'
+says err "did you mean 'burgers'?"
+expect 2 check burgres.yaml
+says err "did you mean 'burgers'?"
+expect 2 compare nothing-like-it
+says err "'stablegrad list' shows"
+mkdir empty
+expect 2 train empty
+says err 'empty: is a folder, not a problem file'
+expect 2 eval empty
+says err 'empty is not the folder of a run'
+expect 2 eval nowhere
+says err 'nowhere: No such file or directory'
+rmdir empty
+
 # Mistakes in a problem.
 expect 2 check missing.yaml
 says err 'missing.yaml: No such file or directory'
@@ -192,7 +209,12 @@ expect 0 report runs/heat-0001
 expect 2 report runs
 expect 0 list
 says out 'burgers3d'
-says out 'runs/heat-0001'
+grep -q 'runs/heat-0001  *complete  *80/80  loss .*  error .*  AdamW' out || fail "list: $(grep heat-0001 out)"
+expect 0 list --json
+grep -q '"run":"runs/heat-0001","status":"complete","validation_loss":.*"relative_l2":' out || fail "list --json"
+expect 2 train runs/heat-0001
+says err 'is the folder of a run, not a problem file'
+says err 'stablegrad train runs/heat-0001 --resume'
 
 # What cannot be written is an exit code; the results are printed all the same, after resuming too.
 # shellcheck disable=SC2086
@@ -290,6 +312,18 @@ for file in report.html compare.json adamw-0/metrics.jsonl adamw-1/metrics.jsonl
     [ -s both/$file ] || fail "both/$file is missing"
 done
 [ ! -e both/adamw-2 ] || fail "folders are not named by their seeds"
+for command in 'eval both' 'export both b.csv'; do
+    # shellcheck disable=SC2086
+    expect 2 $command
+    says err 'both is a comparison: name one of its runs'
+    says err '  both/stablegrad-1'
+done
+expect 2 train both
+says err 'stablegrad compare both --resume'
+mv both runs/both
+expect 0 list
+grep -q '^    stablegrad  *loss .*  error ' out || fail "list of a comparison: $(cat out)"
+mv runs/both both
 grep -q '"seed": 1' both/adamw-1/run.json || fail "adamw-1 is not of seed 1"
 expect 2 train heat.yaml --out both
 says err 'not empty'
