@@ -232,7 +232,7 @@ expect 0 report blocked
 expect 0 train blocked --resume --set training.steps=60
 says out 'relative L2 error'
 says out 'report  blocked/report.html'
-before=$(sed -n 's/^ *"seconds": \([0-9.e-]*\),$/\1/p' blocked/run.json)
+before=$(sed -n '$s/.*"seconds":\([0-9.e-]*\),.*/\1/p' blocked/metrics.jsonl)
 expect 0 train blocked --resume --set training.steps=61 --json
 awk -v before="$before" -F'"seconds":' '/"complete"/ { split($2, part, ","); found = part[1] > before }
     END { exit !found }' out || fail "the seconds of a resumed run leave out what came before: $before"
@@ -339,7 +339,7 @@ mkfifo events
 "$program" train heat.yaml $small $long --json --out stopped --threads 1 >events 2>err &
 pid=$!
 while read -r line; do
-    case $line in *'"step":100,'*) kill -INT $pid ;; esac
+    case $line in *'"evaluation"'*'"step":100,'*) kill -INT $pid ;; esac
     echo "$line" >out
 done <events
 got=0
@@ -393,7 +393,7 @@ says handed/report.html 'At step 11 the gradients became raw ones'
     >events 2>err &
 pid=$!
 while read -r line; do
-    case $line in *'"step":100,'*) kill -INT $pid ;; esac
+    case $line in *'"evaluation"'*'"step":100,'*) kill -INT $pid ;; esac
 done <events
 got=0
 wait $pid || got=$?

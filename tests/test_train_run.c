@@ -381,6 +381,21 @@ static void a_grid_that_is_too_large_is_thinned_with_a_word(void **state)
     assert_non_null(strstr(w.last_note, "errors are measured on 57"));
 }
 
+static void a_run_without_a_checkpoint_starts_anew(void **state)
+{
+    (void)state;
+    char folder[SG_PATH_SIZE];
+    const char *const short_run[] = {"training.steps=3"};
+    sgi_train_result result;
+    watch w = {0};
+    folder_named(folder, "anew");
+    assert_ok(run(folder, short_run, 1, 1, true, &w, &result, NULL));
+    assert_int_equal(result.end, SG_TRAIN_COMPLETE);
+    assert_int_equal(result.first_step, 0);
+    assert_int_equal(w.notes, 1);
+    assert_non_null(strstr(w.last_note, "starts from step 0"));
+}
+
 static void what_cannot_be_resumed_is_refused(void **state)
 {
     (void)state;
@@ -389,8 +404,6 @@ static void what_cannot_be_resumed_is_refused(void **state)
     sg_diagnostic diagnostic = {0};
     watch w = {0};
     folder_named(folder, "refused");
-    assert_status(run(folder, NULL, 0, 1, true, &w, &result, &diagnostic), SG_ERROR_IO);
-    assert_non_null(strstr(said(&diagnostic), "last.safetensors"));
     const char *const short_run[] = {"training.steps=3"};
     assert_complete(folder, short_run, 1, 1, false, &result);
     const char *const wider[] = {"network.hidden=3x21"};
@@ -582,6 +595,7 @@ int main(void)
         cmocka_unit_test(a_loss_that_overflows_ends_with_a_message),
         cmocka_unit_test(the_record_names_the_optimizer),
         cmocka_unit_test(a_grid_that_is_too_large_is_thinned_with_a_word),
+        cmocka_unit_test(a_run_without_a_checkpoint_starts_anew),
         cmocka_unit_test(what_cannot_be_resumed_is_refused),
         cmocka_unit_test(a_damaged_checkpoint_falls_back_to_the_one_before),
         cmocka_unit_test(a_checkpoint_of_another_problem_or_seed_is_refused),

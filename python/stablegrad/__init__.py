@@ -16,6 +16,10 @@ __all__ = ["BlockReport", "Optimizer", "Parameters", "Report", "Scaler", "Stable
            "StableGradError", "Step", "schedule", "__version__"]
 
 
+def __dir__():
+    return sorted(set(globals()) | set(__all__))
+
+
 def __getattr__(name):
     if name == "StableGrad":
         from ._torch import StableGrad

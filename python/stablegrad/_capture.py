@@ -35,10 +35,11 @@ class _Watched:
 
 
 class Capture:
-    """The outputs seen since the last clear()."""
+    """The outputs seen since the last clear(). `hooked`: a model shows all of its outputs."""
 
-    def __init__(self):
+    def __init__(self, hooked=False):
         self._watched = []
+        self._hooked_model = hooked
 
     def watch(self, outputs):
         """Hooks every output that requires a gradient; returns the outputs to use instead. Lists,
@@ -93,6 +94,11 @@ class Capture:
         entry = self._find(tensor)
         if entry is not None:
             return entry.gradient, entry.count
+        if not tensor.requires_grad or (tensor.is_leaf and (self._hooked_model or
+                                                            tensor.grad is None)):
+            raise StableGradError(
+                f"outputs[{place}] is no output of the model: no operation of the network made it. "
+                "Give u, as in u = model(x), or nothing: sg.apply()")
         if tensor.is_leaf or tensor.retains_grad:
             return tensor.grad, tensor.numel()
         raise StableGradError(

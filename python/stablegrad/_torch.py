@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import warnings
 import weakref
 
 import torch
@@ -58,9 +59,11 @@ class StableGrad(Closing):
         self._group = process_group
         self._ranks = 1 if process_group is None else _world_size(process_group)
         self._backends = {}
-        self._capture = Capture()
+        hooked = isinstance(model, torch.nn.Module) and self.config.reference == "output"
+        self._capture = Capture(hooked)
         self._hook = None
-        if isinstance(model, torch.nn.Module) and self.config.reference == "output":
+        self._warned = False  # that a step had no reference
+        if hooked:
             this = weakref.ref(self)  # the model must not keep this object alive
             self._hook = model.register_forward_hook(
                 lambda _module, _inputs, outputs: _watch_from_hook(this, outputs))
@@ -104,6 +107,8 @@ class StableGrad(Closing):
         finally:
             self._capture.clear()
         report = backend.run(self.step, self._parameters, signal, scale)
+        if report.outcome == "no reference":
+            self._warn()
         if report.skipped:
             for parameter in self._parameters:
                 parameter.grad = None
@@ -111,6 +116,23 @@ class StableGrad(Closing):
         self.last = dataclasses.replace(counted(report, self._counters), handed_over=handed_over)
         self.step += 1
         return self.last
+
+    def _warn(self):
+        """Says once why a step was left unscaled: most often apply is in the wrong place."""
+        if self._warned:
+            return
+        self._warned = True
+        if all(parameter.grad is None for parameter in self._parameters):
+            why = ("no parameter has a gradient: call apply after loss.backward() and before "
+                   "optimizer.step()")
+        elif self.config.reference == "output":
+            why = ("no gradient reached the outputs: either apply was called before "
+                   "loss.backward(), or the loss does not depend on them")
+        else:
+            why = "its reference scale is 0"
+        warnings.warn(f"StableGrad left step {self.step} unscaled, because {why}. This is said "
+                      'once; report.outcome is "no reference" at every such step.',
+                      stacklevel=3)
 
     def _check_gradients(self):
         for name, parameter in zip(self._names, self._parameters):

@@ -6,6 +6,7 @@ import gc
 import itertools
 import pickle
 import unittest
+import warnings
 import weakref
 
 from support import Case, torch_or_skip
@@ -14,6 +15,7 @@ torch = torch_or_skip()
 
 from torch import nn  # noqa: E402
 
+import stablegrad  # noqa: E402
 from stablegrad import StableGrad  # noqa: E402
 
 
@@ -90,7 +92,8 @@ class PinnTest(Case):
             u = model(x)
             derivative(derivative(u, x)[:, :1], x).square().mean().backward()
             raw = [None if p.grad is None else p.grad.clone() for p in model.parameters()]
-            report = sg.apply(u)
+            with self.assertWarnsRegex(UserWarning, "the loss does not depend on them"):
+                report = sg.apply(u)
             self.assertEqual((report.outcome, report.reference, report.steps_no_reference),
                              ("no reference", 0, 1))
             for p, g in zip(model.parameters(), raw):
@@ -378,6 +381,40 @@ class MistakeTest(Case):
         self.fails("scale is -1.0", sg.apply, scale=-1)
         self.fails("needs apply(residual=r)", StableGrad(model, reference="residual").apply)
         self.assertEqual(sg.step, 0)
+
+    def test_what_is_no_output(self):
+        model = mlp()
+        sg = StableGrad(model)
+        x = points(4)
+        model(x).square().sum().backward()
+        self.fails("outputs[0] is no output of the model", sg.apply, torch.rand(3))
+        model(x).square().sum().backward()
+        self.fails("outputs[1] is no output of the model", sg.apply, [model(x), x])
+        model(x).square().sum().backward()
+        self.fails("is no output of the model", sg.apply, model[0].weight)
+        free = StableGrad(model.named_parameters())
+        self.fails("is no output of the model", free.apply, torch.rand(3))
+        self.fails("is no output of the model", free.apply, torch.rand(3, requires_grad=True))
+
+    def test_apply_before_backward_is_said_once(self):
+        for given in (False, True):
+            model = mlp()
+            sg = StableGrad(model)
+            for step in range(3):
+                model.zero_grad()
+                u = model(points(4))
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    self.assertEqual(sg.apply(u if given else None).outcome, "no reference")
+                texts = [str(w.message) for w in caught]
+                self.assertEqual(len(texts), 1 if step == 0 else 0)
+                self.assertTrue(step > 0 or "call apply after loss.backward()" in texts[0])
+                self.assertTrue(step > 0 or caught[0].filename == __file__)
+                u.square().sum().backward()
+
+    def test_names_of_the_package(self):
+        self.assertIn("StableGrad", dir(stablegrad))
+        self.assertIn("Optimizer", dir(stablegrad))
 
     def test_tensors_that_c_cannot_reach(self):
         model = mlp().bfloat16()
