@@ -255,9 +255,9 @@ static void numbers_read_well(void **state)
         sgi_text_duration(&text, times[i]);
         sgi_text_add(&text, "|");
     }
-    assert_string_equal(text.data, "<span class=\"n\">2.88e-04</span>|0.500|12.3|<span "
+    assert_string_equal(text.data, "<span class=\"n\">2.88e−04</span>|0.500|12.3|<span "
                                    "class=\"n\">1.23e+05</span>|0|–|not finite|"
-                                   "0|999|1,000|-1,234,567|1.2 s|51 s|12 min 5 s|3 h 20 min|–|");
+                                   "0|999|1,000|−1,234,567|1.2 s|51 s|12 min 5 s|3 h 20 min|–|");
     sgi_text_release(&text);
 }
 

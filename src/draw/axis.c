@@ -52,7 +52,10 @@ void sgi_axis_settle(sgi_axis *axis, double room)
     double size = axis->high - axis->low;
     double least = 1e-9 * fmax(fabs(axis->low), fabs(axis->high));
     if (size <= least) {
+        /* Around a whole number, which may be a step, to the whole numbers next to it. */
         double half = axis->low != 0 ? 0.1 * fabs(axis->low) : 1;
+        if (axis->low == floor(axis->low))
+            half = ceil(half);
         axis->low -= half;
         axis->high += half;
         return;

@@ -2,6 +2,7 @@
 #include "draw/chart.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "draw/axis.h"
@@ -50,6 +51,15 @@ static bool has_points(const sgi_chart *chart, const sgi_line *line)
     return false;
 }
 
+/* Labels of vertical marks stand above the picture, where no line runs. */
+static int top_of(const sgi_chart *chart)
+{
+    int rows = 0;
+    for (size_t m = 0; m < chart->mark_count; m++)
+        rows += chart->marks[m].vertical;
+    return TOP + 14 * rows;
+}
+
 static void set_ranges(const sgi_chart *chart, sgi_axis *x, sgi_axis *y)
 {
     sgi_axis_clear(x, chart->log_x);
@@ -84,7 +94,7 @@ static void set_ranges(const sgi_chart *chart, sgi_axis *x, sgi_axis *y)
     x->begin = LEFT;
     x->end = chart->width - RIGHT;
     y->begin = chart->height - BOTTOM;
-    y->end = TOP;
+    y->end = top_of(chart);
 }
 
 static void draw_grid(sgi_text *out, const sgi_chart *chart, const sgi_axis *x, const sgi_axis *y)
@@ -101,7 +111,12 @@ static void draw_grid(sgi_text *out, const sgi_chart *chart, const sgi_axis *x, 
         sgi_axis_label(out, y, ticks[i], step);
         sgi_text_add(out, "</text>");
     }
-    count = sgi_axis_ticks(x, chart->width / 80, ticks);
+    /* There are no halves of steps. */
+    bool whole = !x->log && strcmp(chart->x_label, "step") == 0;
+    int wanted = chart->width / 80;
+    if (whole && x->high - x->low < wanted)
+        wanted = (int)fmax(1, x->high - x->low);
+    count = sgi_axis_ticks(x, wanted, ticks);
     step = count > 1 ? ticks[1] - ticks[0] : x->high - x->low;
     for (size_t i = 0; i < count; i++) {
         double at = sgi_axis_place(x, ticks[i]);
@@ -195,12 +210,30 @@ static void draw_line(sgi_text *out, const sgi_chart *chart, const sgi_line *lin
     sgi_text_add(out, "\"/>");
 }
 
+/* Whether line l lies on an earlier one. Such a line is dashed, so that both are seen. */
+static bool covers_another(const sgi_line *lines, size_t l)
+{
+    for (size_t other = 0; other < l; other++) {
+        const sgi_line *a = &lines[other], *b = &lines[l];
+        size_t same = 0;
+        if (a->count != b->count || !a->y || !b->y || a->faint)
+            continue;
+        while (same < a->count && (fabs(a->y[same] - b->y[same]) <= 1e-3 * fabs(b->y[same]) ||
+                                   (isnan(a->y[same]) && isnan(b->y[same]))))
+            same++;
+        if (same == a->count && same > 0)
+            return true;
+    }
+    return false;
+}
+
 static void draw_lines(sgi_text *out, const sgi_chart *chart, const sgi_axis *x, const sgi_axis *y)
 {
     for (size_t l = 0; l < chart->line_count; l++) {
-        const sgi_line *line = &chart->lines[l];
+        sgi_line own = chart->lines[l], *line = &own;
         if (!has_points(chart, line))
             continue;
+        line->dashed |= covers_another(chart->lines, l);
         size_t *kept = sgi_allocate(&out->allocator, line->count, sizeof *kept);
         if (!kept) {
             out->status = SG_ERROR_MEMORY;
@@ -229,14 +262,15 @@ static void draw_marks(sgi_text *out, const sgi_chart *chart, const sgi_axis *x,
             sgi_text_format(out,
                             "<path class=\"mark\" d=\"M%.1f %dV%d\"/><text class=\"note%s\" "
                             "x=\"%.1f\" y=\"%d\">",
-                            at, TOP, chart->height - BOTTOM, left ? " end" : "",
-                            at + (left ? -4 : 4), TOP + 9 + 14 * row++);
+                            at, TOP + 14 * row, chart->height - BOTTOM, left ? " end" : "",
+                            at + (left ? -4 : 4), TOP + 9 + 14 * row);
         } else {
             sgi_text_format(out,
                             "<path class=\"mark\" d=\"M%d %.1fH%d\"/><text class=\"note end\" "
                             "x=\"%d\" y=\"%.1f\">",
                             LEFT, at, chart->width - RIGHT, chart->width - RIGHT - 2, at - 4);
         }
+        row += mark->vertical;
         sgi_text_escape(out, mark->label);
         sgi_text_add(out, "</text>");
     }
@@ -281,7 +315,9 @@ void sgi_chart_legend(sgi_text *out, const sgi_line *lines, size_t count)
     sgi_text_add(out, "<p class=\"legend\">");
     for (size_t l = 0; l < count; l++) {
         sgi_text_add(out, "<span><svg viewBox=\"0 0 22 10\"><path");
-        draw_colour(out, &lines[l], "line");
+        sgi_line line = lines[l];
+        line.dashed |= covers_another(lines, l);
+        draw_colour(out, &line, "line");
         sgi_text_add(out, " d=\"M1 5H21\"/></svg>");
         sgi_text_escape(out, lines[l].label);
         sgi_text_add(out, "</span> ");

@@ -2,6 +2,7 @@
 #include "draw/maps.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "draw/axis.h"
@@ -278,10 +279,12 @@ void sgi_maps_draw(sgi_text *out, const sgi_maps *maps)
     sgi_text_add(out, "\">");
     for (size_t row = 0; row < maps->rows; row++) {
         if (maps->row_titles) {
+            double letters = 7.4; /* wide, of the class "head" */
+            double fits = f.row / (letters * (double)strlen(maps->row_titles[row]));
             sgi_text_format(out,
                             "<text class=\"mid head\" transform=\"translate(12 %.1f) "
-                            "rotate(-90)\">",
-                            TITLE + (double)row * f.row + f.height / 2);
+                            "rotate(-90) scale(%.2f)\">",
+                            TITLE + (double)row * f.row + f.height / 2, fmin(fits, 1));
             sgi_text_escape(out, maps->row_titles[row]);
             sgi_text_add(out, "</text>");
         }

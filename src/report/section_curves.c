@@ -1,5 +1,6 @@
 /* How well against the baseline: loss, validation loss, error and every loss term over the steps.
  */
+#include <math.h>
 #include <stdio.h>
 
 #include "report/page.h"
@@ -39,6 +40,42 @@ static const char *term_name(const sgi_page *page, size_t i)
     return sgi_run_item(&page->runs->runs[0], "terms", i);
 }
 
+/* A condition that the form of the network fulfils leaves squares of rounding errors: nothing to
+ * look at. Lines of the loss tell what is small. */
+static bool is_noise(sgi_page *page, const sgi_line *lines, size_t count)
+{
+    const double rounding = 1e-12, share = 1e-3;
+    sgi_line loss[SG_PAGE_LINES];
+    size_t losses = sgi_page_lines(page, false, "loss", SG_COLUMN_LOSS, loss);
+    double highest = 0, lowest = INFINITY;
+    for (size_t l = 0; l < count; l++)
+        for (size_t r = 0; r < lines[l].count; r++)
+            highest = fmax(highest, isnan(lines[l].y[r]) ? 0 : lines[l].y[r]);
+    for (size_t l = 0; l < losses; l++)
+        for (size_t r = 0; r < loss[l].count; r++)
+            lowest = fmin(lowest, loss[l].y[r]);
+    return highest < rounding && highest < share * lowest;
+}
+
+static void say_noise(sgi_page *page, const char *name)
+{
+    sgi_text_add(page->out, "<p class=\"soft\">The term <em>");
+    sgi_text_escape(page->out, name);
+    sgi_text_add(page->out, "</em> is not drawn: the network fulfils it up to rounding.</p>\n");
+}
+
+static void say_noisy_terms(sgi_page *page)
+{
+    char column[300];
+    for (size_t i = 0; i < SG_PAGE_LINES && term_name(page, i); i++) {
+        sgi_line lines[SG_PAGE_LINES];
+        (void)snprintf(column, sizeof column, "terms/%s", term_name(page, i));
+        size_t count = sgi_page_lines(page, false, column, SG_COLUMN_LOSS, lines);
+        if (count && is_noise(page, lines, count))
+            say_noise(page, term_name(page, i));
+    }
+}
+
 static void compare_terms(sgi_page *page)
 {
     char column[300];
@@ -46,7 +83,8 @@ static void compare_terms(sgi_page *page)
     for (size_t i = 0; i < SG_PAGE_LINES && term_name(page, i); i++) {
         sgi_line lines[SG_PAGE_LINES];
         (void)snprintf(column, sizeof column, "terms/%s", term_name(page, i));
-        if (sgi_page_lines(page, false, column, SG_COLUMN_LOSS, lines) == 0)
+        size_t count = sgi_page_lines(page, false, column, SG_COLUMN_LOSS, lines);
+        if (count == 0 || is_noise(page, lines, count))
             continue;
         if (!any)
             sgi_text_add(page->out, "<h3>Loss by term</h3>\n<div class=\"three\">\n");
@@ -55,6 +93,7 @@ static void compare_terms(sgi_page *page)
     }
     if (any)
         sgi_text_add(page->out, "</div>\n");
+    say_noisy_terms(page);
 }
 
 static void say_medians(sgi_page *page, bool medians)
@@ -88,7 +127,8 @@ static void own_terms(sgi_page *page)
     size_t count = 0;
     for (size_t i = 0; count + 1 < SG_PAGE_LINES && term_name(page, i); i++) {
         (void)snprintf(column, sizeof column, "terms/%s", term_name(page, i));
-        if (!sgi_page_line(page, 0, false, column, SG_COLUMN_LOSS, &lines[count]))
+        if (!sgi_page_line(page, 0, false, column, SG_COLUMN_LOSS, &lines[count]) ||
+            is_noise(page, &lines[count], 1))
             continue;
         lines[count].label = term_name(page, i);
         /* Blue stays with the run's own curves elsewhere. */
@@ -113,6 +153,7 @@ static void own_terms(sgi_page *page)
                        .mark_count = sgi_page_window_mark(page, &mark)};
     sgi_chart_legend(page->out, lines, count);
     sgi_chart_draw(page->out, &chart);
+    say_noisy_terms(page);
 }
 
 static void own_curves(sgi_page *page)

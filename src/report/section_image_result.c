@@ -69,7 +69,7 @@ static void describe_variant(sgi_text *out, const sgi_report_variant *v,
     }
     sgi_text_add(out, " ends at ");
     sgi_text_percent(out, v->top1.mean);
-    sgi_text_add(out, all_at_chance(v) ? " top-1: chance" : " top-1");
+    sgi_text_add(out, all_at_chance(v) ? " top-1, no better than guessing" : " top-1");
     sgi_text_add(out, "</strong>");
     add_details(out, v);
     sgi_text_add(out, ".");
@@ -85,7 +85,8 @@ static void describe_run(sgi_text *out, const sgi_report_variant *v)
     if (v->epochs.count && isfinite(v->epochs.mean))
         sgi_text_format(out, "%.3g epochs (", v->epochs.mean);
     sgi_text_count(out, v->steps.mean);
-    sgi_text_add(out, v->epochs.count ? " steps) in " : " steps in ");
+    sgi_text_add(out, v->steps.mean == 1 ? " step" : " steps");
+    sgi_text_add(out, v->epochs.count ? ") in " : " in ");
     sgi_text_duration(out, v->seconds.mean);
     if (!v->top1.count) {
         sgi_text_add(out, " the run has not been evaluated.</strong></p>\n");
@@ -94,7 +95,7 @@ static void describe_run(sgi_text *out, const sgi_report_variant *v)
     sgi_text_add(out, ", ");
     sgi_text_percent(out, v->top1.mean);
     sgi_text_add(out, " of the test images get the right class");
-    sgi_text_add(out, all_at_chance(v) ? ": chance.</strong>" : ".</strong>");
+    sgi_text_add(out, all_at_chance(v) ? ", no better than guessing.</strong>" : ".</strong>");
     if (v->top5.count) {
         sgi_text_add(out, " The right class is among the first five for ");
         sgi_text_percent(out, v->top5.mean);

@@ -1,5 +1,6 @@
 /* Did it work: the sentences and the key numbers. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "report/page.h"
@@ -165,7 +166,7 @@ static void describe_run(sgi_text *out, const sgi_report_variant *v)
 {
     sgi_text_add(out, "<p class=\"lead\"><strong>After ");
     sgi_text_count(out, v->steps.mean);
-    sgi_text_add(out, " steps in ");
+    sgi_text_add(out, v->steps.mean == 1 ? " step in " : " steps in ");
     sgi_text_duration(out, v->seconds.mean);
     if (v->relative_l2.count && isfinite(v->relative_l2.mean)) {
         sgi_text_add(out, " the relative L2 error against the reference is ");
@@ -200,11 +201,16 @@ bool sgi_page_ending(sgi_text *out, const sgi_run *run)
     sgi_text_count(out, sgi_run_number(run, NULL, "steps_done"));
     sgi_text_add(out, " of ");
     sgi_text_count(out, sgi_run_number(run, NULL, "steps"));
+    char step[40];
+    (void)snprintf(step, sizeof step, "step %.0f: ", sgi_run_number(run, NULL, "steps_done"));
+    if (strncmp(reason, step, strlen(step)) == 0)
+        reason += strlen(step); /* just said */
     if (reason[0]) {
         sgi_text_add(out, ": ");
         sgi_text_escape(out, reason);
     }
-    sgi_text_add(out, ".");
+    size_t length = strlen(reason);
+    sgi_text_add(out, length && reason[length - 1] == '.' ? "" : ".");
     return true;
 }
 
@@ -234,8 +240,11 @@ static void warn_of_reference(sgi_page *page)
     const char *misfit = sgi_run_text(&page->runs->runs[0], NULL, "reference_misfit");
     if (!misfit[0])
         return;
+    static const char subject[] = "the reference ";
+    bool named = strncmp(misfit, subject, sizeof subject - 1) == 0;
     sgi_text_add(page->out, "<p class=\"bad\">The reference does not solve the problem: ");
-    sgi_text_escape(page->out, misfit);
+    sgi_text_add(page->out, named ? "it " : "");
+    sgi_text_escape(page->out, misfit + (named ? sizeof subject - 1 : 0));
     sgi_text_add(page->out, ". The errors below are against it all the same.</p>\n");
 }
 

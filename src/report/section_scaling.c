@@ -332,7 +332,8 @@ static void describe(sgi_page *page, size_t v, bool named)
     if (skipped > 0 && isfinite(skipped)) {
         sgi_text_add(out, " ");
         sgi_text_count(out, skipped);
-        sgi_text_add(out, " steps were skipped because a gradient was not finite.");
+        sgi_text_add(out, skipped == 1 ? " step was skipped because a gradient was not finite."
+                                       : " steps were skipped because a gradient was not finite.");
     }
     sgi_text_add(out, "</p>\n");
     sgi_page_handover(page, run);

@@ -27,7 +27,7 @@ static const double pixels_in_all = 2.2e6, pixels_least = 2e4, pixels_most = 1.6
 
 /* One array to look at. */
 typedef struct picture {
-    const char *label, *name; /* name: the short one, for the margin */
+    const char *label;
     int colour;
     const double *values; /* (grid.count) */
 } picture;
@@ -171,8 +171,7 @@ static const double *reference_of(const gallery *g, const char *field)
 static picture picture_of(const gallery *g, size_t r, const double *values)
 {
     const sgi_variant *variant = &g->page->runs->variants[g->variants[r]];
-    return (picture){variant->label, strlen(variant->label) > 20 ? variant->name : variant->label,
-                     sgi_page_colour(g->page, g->variants[r]), values};
+    return (picture){variant->label, sgi_page_colour(g->page, g->variants[r]), values};
 }
 
 /* Reference first, then every run that has the field. */
@@ -181,7 +180,7 @@ static size_t field_pictures(const gallery *g, const char *field, picture list[S
     size_t count = 0;
     const double *reference = reference_of(g, field);
     if (reference)
-        list[count++] = (picture){"Reference", "Reference", SG_COLOUR_INK, reference};
+        list[count++] = (picture){"Reference", SG_COLOUR_INK, reference};
     for (size_t r = 0; r < g->run_count; r++) {
         const double *values = sgi_field_grid_values(&g->grid, g->runs[r], field, "");
         if (values)
@@ -229,7 +228,7 @@ static void draw_maps(const gallery *g, const picture *list, size_t count, sgi_m
     maps.columns = slices > 1 ? slices : count < COLUMNS ? count : COLUMNS;
     maps.rows = slices > 1 ? count : (count + COLUMNS - 1) / COLUMNS;
     for (size_t p = 0; p < count; p++) {
-        rows[p] = list[p].name;
+        rows[p] = list[p].label;
         for (size_t s = 0; s < slices; s++) {
             size_t at = slices > 1 ? p * slices + s : p;
             planes[at] = g->view.planes[s];
@@ -257,6 +256,17 @@ static void end_figure(const gallery *g)
     sgi_text_add(g->page->out, "</figcaption></figure>\n");
 }
 
+/* Whether the field itself has both signs: a reference tells, and without one a dip of a network
+ * that is a tenth as deep as the field is high does not count. */
+static bool has_both_signs(const gallery *g, const picture *list, size_t count, double size)
+{
+    double low = INFINITY, high = -INFINITY;
+    bool reference = count > 0 && list[0].colour == SG_COLOUR_INK;
+    shown_range(g, list, reference ? 1 : count, &low, &high);
+    double least = (reference ? 0.02 : 0.1) * size;
+    return low < -least && high > least;
+}
+
 static void field_maps(const gallery *g, const char *field)
 {
     picture list[SOURCES_MOST];
@@ -266,7 +276,7 @@ static void field_maps(const gallery *g, const char *field)
     if (!(low <= high))
         low = high = 0;
     double size = fmax(fabs(low), fabs(high));
-    bool both_signs = low < -0.05 * size && high > 0.05 * size;
+    bool both_signs = has_both_signs(g, list, count, size);
     if (both_signs) {
         low = -size;
         high = size;
@@ -446,6 +456,33 @@ static void look_at(gallery *g, const char *field)
         sgi_view_choose(&g->view, &g->grid, guide);
 }
 
+/* Figures of the same sort share a place: tabs, which need no script, and print one below the
+ * other. The parts follow, each between open_part and close_part. */
+static void open_tabs(const gallery *g, const char *group, const char *const *names, size_t count)
+{
+    sgi_text *out = g->page->out;
+    if (count < 2)
+        return;
+    sgi_text_add(out, "<div class=\"tabs\">\n");
+    for (size_t i = 0; i < count; i++) {
+        sgi_text_format(out, "<input type=\"radio\" name=\"%s\" id=\"%s-%zu\"%s>", group, group, i,
+                        i == 0 ? " checked=\"checked\"" : "");
+        sgi_text_format(out, "<label for=\"%s-%zu\">", group, i);
+        sgi_text_escape(out, names[i]);
+        sgi_text_add(out, "</label>\n");
+    }
+}
+
+static void open_part(const gallery *g, size_t count)
+{
+    sgi_text_add(g->page->out, count < 2 ? "" : "<div>\n");
+}
+
+static void close_part(const gallery *g, size_t count, bool last)
+{
+    sgi_text_add(g->page->out, count < 2 ? "" : last ? "</div>\n</div>\n" : "</div>\n");
+}
+
 static void show_fields(gallery *g)
 {
     picture list[SOURCES_MOST];
@@ -453,16 +490,20 @@ static void show_fields(gallery *g)
         legend_of(g, list, field_pictures(g, g->fields[0], list));
         sgi_text_add(g->page->out, "<div class=\"two\">\n");
     }
+    if (g->grid.rank > 1)
+        open_tabs(g, "field", g->fields, g->field_count);
     for (size_t f = 0; f < g->field_count; f++) {
         if (g->grid.rank == 1) {
             size_t count = field_pictures(g, g->fields[f], list);
             curve(g, list, count, g->fields[f], g->fields[f], false);
             continue;
         }
+        open_part(g, g->field_count);
         look_at(g, g->fields[f]);
         field_maps(g, g->fields[f]);
         if (g->grid.rank == 2 && g->grid.time < 2)
             cuts(g, g->fields[f]);
+        close_part(g, g->field_count, f + 1 == g->field_count);
     }
     if (g->grid.rank == 1)
         sgi_text_add(g->page->out, "</div>\n");
@@ -496,13 +537,21 @@ static void show_errors(gallery *g)
         show_error_curves(g);
         return;
     }
-    for (size_t f = 0; f < g->field_count; f++) {
+    size_t errors = reference_of(g, g->fields[0]) ? g->field_count : 0;
+    open_tabs(g, "error", g->fields, errors);
+    for (size_t f = 0; f < errors; f++) {
+        open_part(g, errors);
         look_at(g, g->fields[f]);
         error_maps(g, g->fields[f]);
+        close_part(g, errors, f + 1 == errors);
     }
     look_at(g, g->fields[0]);
-    for (size_t e = 0; e < g->equation_count; e++)
+    open_tabs(g, "residual", g->equations, g->equation_count);
+    for (size_t e = 0; e < g->equation_count; e++) {
+        open_part(g, g->equation_count);
         residual_maps(g, g->equations[e]);
+        close_part(g, g->equation_count, e + 1 == g->equation_count);
+    }
 }
 
 static void say_why_nothing(sgi_page *page)

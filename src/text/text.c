@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -135,6 +136,16 @@ void sgi_text_base64(sgi_text *text, const unsigned char *bytes, size_t size)
     }
 }
 
+/* With a typographic minus, which is as wide as a digit. */
+static void add_plain(sgi_text *text, const char *plain)
+{
+    for (; *plain; plain++)
+        if (*plain == '-')
+            sgi_text_add(text, "−");
+        else
+            sgi_text_bytes(text, plain, 1);
+}
+
 void sgi_text_number(sgi_text *text, double value)
 {
     double size = fabs(value);
@@ -144,10 +155,19 @@ void sgi_text_number(sgi_text *text, double value)
         sgi_text_add(text, "not finite");
     else if (value == 0)
         sgi_text_add(text, "0");
-    else if (size >= 0.1 && size < 1000)
-        sgi_text_format(text, "%#.3g", value);
-    else /* a line must not end after the exponent's minus */
-        sgi_text_format(text, "<span class=\"n\">%.2e</span>", value);
+    else {
+        /* From 99.95 on three digits leave none after the point. */
+        bool plain = size >= 0.1 && size < 999.5;
+        char digits[40];
+        (void)snprintf(digits, sizeof digits,
+                       !plain          ? "%.2e"
+                       : size >= 99.95 ? "%.0f"
+                                       : "%#.3g",
+                       value);
+        sgi_text_add(text, plain ? "" : "<span class=\"n\">"); /* not broken at the minus */
+        add_plain(text, digits);
+        sgi_text_add(text, plain ? "" : "</span>");
+    }
 }
 
 void sgi_text_count(sgi_text *text, double value)
@@ -159,7 +179,9 @@ void sgi_text_count(sgi_text *text, double value)
     char plain[40];
     int length = snprintf(plain, sizeof plain, "%.0f", fabs(value) < 1e15 ? value : 1e15);
     for (int i = 0; i < length; i++) {
-        sgi_text_bytes(text, plain + i, 1);
+        sgi_text_add(text, plain[i] == '-' ? "−" : "");
+        if (plain[i] != '-')
+            sgi_text_bytes(text, plain + i, 1);
         if (plain[i] != '-' && i + 1 < length && (length - i - 1) % 3 == 0)
             sgi_text_add(text, ",");
     }

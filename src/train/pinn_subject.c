@@ -322,8 +322,8 @@ static const sgi_subject_type pinn_type = {
     .write = write_problem,
     .finish = finish,
     .describe = describe,
-    .advice = "Often helps: a smaller rate, network.precision=double, or another look at the term "
-              "named above.",
+    .advice = "Often helps: a smaller rate, network.precision=double, or another look at the loss "
+              "term that is not finite.",
 };
 
 /* What the reader should know before the run: oddities of the problem, and a reference that does
