@@ -261,6 +261,51 @@ static void numbers_read_well(void **state)
     sgi_text_release(&text);
 }
 
+/* One step has whole steps around it; a curve on another is dashed, in the picture and in the
+ * legend; the label of a vertical mark stands above the lines. */
+static void lines_and_labels_are_told_apart(void **state)
+{
+    (void)state;
+    static const double step[] = {1}, steps[] = {1, 2, 3}, y[] = {1, 2, 3};
+    sgi_text text;
+    sgi_text_begin(&text, NULL);
+    sgi_line one = {.label = "a", .x = step, .y = y, .count = 1};
+    sgi_chart chart = {.title = "one",
+                       .x_label = "step",
+                       .y_label = "y",
+                       .width = 400,
+                       .height = 200,
+                       .lines = &one,
+                       .line_count = 1};
+    sgi_chart_draw(&text, &chart);
+    assert_ok(text.status);
+    assert_null(strstr(text.data, ">0.90</text>"));
+    assert_null(strstr(text.data, "class=\"mid\">0.5</text>"));
+    assert_non_null(strstr(text.data, "class=\"mid\">1</text>"));
+    sgi_text_cut(&text, 0);
+    sgi_line two[] = {{.label = "a", .x = steps, .y = y, .count = 3},
+                      {.label = "b", .colour = 1, .x = steps, .y = y, .count = 3}};
+    sgi_mark mark = {2, true, "here"};
+    chart.lines = two;
+    chart.line_count = 2;
+    chart.legend = true;
+    chart.marks = &mark;
+    chart.mark_count = 1;
+    sgi_chart_draw(&text, &chart);
+    assert_ok(text.status);
+    const char *dashed = strstr(text.data, "line dashed s1");
+    assert_non_null(dashed);
+    assert_non_null(strstr(dashed + 1, "line dashed s1"));
+    assert_null(strstr(text.data, "line dashed s0"));
+    assert_non_null(strstr(text.data, "y=\"17\">here</text>"));
+    double low, high, begin, end;
+    const char *range = strstr(text.data, "data-y=\"");
+    assert_non_null(range);
+    assert_int_equal(sscanf(range, "data-y=\"%lf %lf %lf %lf", &low, &high, &begin, &end), 4);
+    assert_true(end > 17);
+    sgi_text_release(&text);
+}
+
 /* A grid whose value at each point is made of its indices, so that a plane shows where it lies. */
 static void slices_go_where_they_should(void **state)
 {
@@ -387,6 +432,7 @@ int main(void)
         cmocka_unit_test(png_decodes_to_its_pixels),
         cmocka_unit_test(text_is_made_harmless),
         cmocka_unit_test(numbers_read_well),
+        cmocka_unit_test(lines_and_labels_are_told_apart),
         cmocka_unit_test(slices_go_where_they_should),
         cmocka_unit_test(vti_holds_the_field),
     };

@@ -98,8 +98,8 @@ static void fix(sgi_view *view, size_t p, const sgi_field_grid *grid, size_t d, 
     char *title = view->titles[p];
     size_t used = strlen(title);
     double at = grid->axes[d][i];
-    (void)snprintf(title + used, SG_VIEW_TITLE - used, "%s%.40s = %.3g", used ? ", " : "",
-                   grid->names[d], fabs(at) < 1e-12 ? 0 : at);
+    (void)snprintf(title + used, SG_VIEW_TITLE - used, "%s%.40s = %s%.3g", used ? ", " : "",
+                   grid->names[d], at <= -1e-12 ? "−" : "", fabs(at) < 1e-12 ? 0 : fabs(at));
     view->offset[p] += i * grid->stride[d];
 }
 
