@@ -8,6 +8,7 @@ import ctypes
 import ctypes.util
 import functools
 import os
+import warnings
 from collections.abc import Sequence
 from ctypes import POINTER, Structure
 from ctypes import c_bool, c_char_p, c_double, c_int, c_size_t, c_uint64, c_void_p
@@ -165,6 +166,22 @@ _FUNCTIONS = {
 _PLAIN_INT = {"sg_pool_threads"}
 
 
+class NotFound(StableGradError):
+    """There is no library at all; one that is there and does not fit is another error."""
+
+
+@functools.lru_cache(maxsize=None)
+def library_found():
+    """Whether there is a library; says once if not."""
+    try:
+        library()
+    except NotFound as error:
+        warnings.warn(f'{error}. Until then backend="auto" uses torch operations, which give the '
+                      "same results more slowly.", stacklevel=2)
+        return False
+    return True
+
+
 def _candidates():
     """Where the library may be, first choice first. A path must exist; a bare name is given to
     the system's loader."""
@@ -192,9 +209,10 @@ def _open():
             return ctypes.CDLL(path)
         except OSError:
             continue
-    raise StableGradError(
+    raise NotFound(
         "libstablegrad was not found: set STABLEGRAD_LIBRARY to the path of libstablegrad.so, or "
-        "build it next to this checkout (cmake --preset release && cmake --build --preset release)")
+        "build it in the checkout (cmake --preset release && cmake --build --preset release) and "
+        "install the package again (pip install ./python)")
 
 
 def _raise_on_error(result, function, _arguments):

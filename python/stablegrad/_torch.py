@@ -12,7 +12,7 @@ from ._config import make_config
 from ._errors import StableGradError, choose, number
 from ._handles import Closing
 from ._handover import Handover
-from ._library import FOREVER
+from ._library import FOREVER, library_found
 from ._report import COUNTERS
 from ._rules import Moments, counted
 from ._torch_backends import CBackend, TorchBackend, block_names, reachable
@@ -145,6 +145,8 @@ class StableGrad(Closing):
         if self._backend == "c" and not all_reachable:
             raise StableGradError('backend="c" needs float32 or float64 parameters on the CPU')
         name = "c" if self._backend != "torch" and all_reachable else "torch"
+        if name == "c" and self._backend == "auto" and not library_found():
+            name = "torch"
         if name not in self._backends:
             reduce = None if self._group is None else self._reduce
             self._backends[name] = (
