@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "problem/options.h"
 #include "stablegrad/version.h"
+#include "work.h"
 
 /* Text for roff: backslashes and leading dots are escaped, hyphens kept as such. */
 static void put_roff(const char *text, FILE *to)
@@ -62,6 +64,20 @@ void print_manual(FILE *to)
             fputs(".fi\n", to);
         }
     }
+    fputs(".SH KEYS OF A PROBLEM\nWhat a problem file may say, and --set may change.\n", to);
+    for (size_t i = 0; i < sgi_problem_options.count; i++) {
+        const sgi_option *row = &sgi_problem_options.rows[i];
+        fputs(".TP\n\\fB", to);
+        put_roff(row->path, to);
+        fputs("\\fR\n", to);
+        put_roff(row->help ? row->help : "", to);
+        if (row->initial) {
+            fputs(" (default: ", to);
+            put_roff(row->initial, to);
+            fputs(")", to);
+        }
+        fputc('\n', to);
+    }
     fputs(".SH EXIT STATUS\n.TP\n0\neverything was done\n.TP\n1\nthe run failed: a loss that is "
           "not finite, a disk that is full\n.TP\n2\nthe "
           "input is wrong: an option, a file, a value in it\n.TP\n130\ninterrupted; a checkpoint "
@@ -71,10 +87,21 @@ void print_manual(FILE *to)
           to);
 }
 
+static void put_variants(const work_kind *kind, FILE *to)
+{
+    for (size_t i = 0; i < kind->variant_count; i++)
+        fprintf(to, "%s ", kind->variants[i].name);
+}
+
 void print_completion(FILE *to)
 {
-    fputs("# bash completion for stablegrad\n_stablegrad() {\n"
+    fputs("# bash completion for stablegrad\n"
+          "# One reply a line, so that names may have spaces.\n"
+          "_stablegrad_words() {\n"
+          "    mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"${COMP_WORDS[COMP_CWORD]}\")\n}\n"
+          "_stablegrad() {\n"
           "    local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} words=\n"
+          "    local before=${COMP_WORDS[COMP_CWORD - 1]}\n"
           "    if [ \"$COMP_CWORD\" = 1 ]; then\n        words='",
           to);
     for (size_t i = 0; i < command_count; i++)
@@ -88,14 +115,35 @@ void print_completion(FILE *to)
         fputs("' ;;\n", to);
     }
     fputs("        esac\n    fi\n"
+          "    case $before in\n"
+          "    --variants) _stablegrad_words '",
+          to);
+    put_variants(&problem_work, to);
+    put_variants(&image_work, to);
+    fputs("'; return ;;\n    --set) _stablegrad_words '", to);
+    for (size_t i = 0; i < sgi_problem_options.count; i++)
+        if (!strchr(sgi_problem_options.rows[i].path, '*'))
+            fprintf(to, "%s= ", sgi_problem_options.rows[i].path);
+    fputs("'; compopt -o nospace 2>/dev/null; return ;;\n"
+          "    --isa) _stablegrad_words 'auto generic avx2 avx512'; return ;;\n"
+          "    --precision) _stablegrad_words 'float double'; return ;;\n"
+          "    esac\n"
           "    case $word in\n"
-          "    -*) COMPREPLY=($(compgen -W \"$words\" -- \"$word\")) ;;\n"
+          "    -*) _stablegrad_words \"$words\" ;;\n"
           "    *)\n"
           "        if [ \"$COMP_CWORD\" = 1 ]; then\n"
-          "            COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
-          "        else\n"
-          "            COMPREPLY=($(compgen -f -- \"$word\"))\n"
+          "            _stablegrad_words \"$words\"\n"
+          "            return\n"
           "        fi\n"
+          "        mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
+          "        case $command in\n"
+          "        train | compare | check)\n"
+          "            words=$(stablegrad list --json 2>/dev/null |\n"
+          "                sed -n 's/^{\"problem\":\"\\([^\"]*\\)\".*/\\1/p')\n"
+          "            mapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(compgen -W \"$words\" -- "
+          "\"$word\")\n"
+          "            ;;\n"
+          "        esac\n"
           "        ;;\n"
           "    esac\n}\ncomplete -o filenames -F _stablegrad stablegrad\n",
           to);

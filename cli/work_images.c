@@ -11,7 +11,7 @@
 #include "train/image_subject.h"
 #include "work.h"
 
-enum { TIMED_STEPS = 3 };
+enum { TIMED_STEPS = 3, TRIAL_SECONDS = 20 };
 
 static sg_status open_task(void **file, const sgi_source *source, const char *const *sets,
                            size_t count, sg_diagnostic *diagnostic)
@@ -100,19 +100,28 @@ static void heading(const void *file, const sgi_subject *trained)
 
 /* What a few steps showed. */
 typedef struct trial {
-    double seconds;       /* of the fastest step */
+    double seconds;       /* of the fastest step but the first, or */
+    double first;         /* of the first, if it took so long that it was */
+    bool rough;           /* the only one */
     double waited;        /* for the loader, all of them */
     double loss, largest; /* at the first step: the loss, the largest layer std */
     double smallest;      /* and the smallest */
 } trial;
 
+/* A first step, and a few more to time while they fit into TRIAL_SECONDS: where a step takes long,
+ * the first one is the estimate. What is done is told on stderr as it goes. */
 static sg_status try_steps(sgi_image_trainer *trainer, trial *t, sg_diagnostic *diagnostic)
 {
     const sg_net *net = sgi_image_trainer_network(trainer);
     *t = (trial){.seconds = INFINITY, .smallest = INFINITY};
+    double start = sgi_seconds();
     for (int i = 0; i <= TIMED_STEPS; i++) {
         sgi_image_step step;
         double began = sgi_seconds();
+        if (i > 0 && (began - start) * (1 + 1.0 / i) > TRIAL_SECONDS)
+            break;
+        fprintf(stderr, "timing step %d of %d of %d images\n", i + 1, TIMED_STEPS + 1,
+                sg_net_configuration(net)->batch);
         sg_status status = sgi_image_trainer_step(trainer, i ? INFINITY : 0, &step, diagnostic);
         if (status != SG_OK)
             return status;
@@ -122,12 +131,15 @@ static sg_status try_steps(sgi_image_trainer *trainer, trial *t, sg_diagnostic *
             continue;
         }
         t->loss = step.loss.loss;
+        t->first = sgi_seconds() - began;
         for (size_t k = 0; k < sg_net_layer_count(net); k++) {
             sg_layer_report layer = sg_net_layer_at(net, k);
             t->largest = fmax(t->largest, layer.finite ? layer.std : INFINITY);
             t->smallest = fmin(t->smallest, layer.std);
         }
     }
+    t->rough = !isfinite(t->seconds);
+    t->seconds = t->rough ? t->first : t->seconds;
     return SG_OK;
 }
 
@@ -144,7 +156,10 @@ static void print_trial(const sgi_subject *trained, const trial *t, int threads)
         1e-6 * (double)info.activation_bytes,
         1e-6 * (double)sgi_image_trainer_parameter_bytes(trainer), 1e-6 * (double)info.work_bytes);
     printf("time per step  %.3g s on %d threads, %.1f images/s%s\n", t->seconds, threads,
-           config->batch / t->seconds, t->waited > 0.1 * t->seconds ? ", waiting for images" : "");
+           config->batch / t->seconds,
+           t->rough                       ? ", by the first step, which is slower"
+           : t->waited > 0.1 * t->seconds ? ", waiting for images"
+                                          : "");
     printf("whole run      about %s for %" PRIu64 " steps, without evaluation\n", total,
            trained->steps);
     printf("start          loss %.4g (guessing: %.4g), layer outputs of std %.1e to %.1e\n",

@@ -47,8 +47,36 @@ expect 0 help eval
 says out '--grid'
 expect 0 help man
 says out '.TH STABLEGRAD 1'
+says out 'fBtraining.optimizer.rate'
 expect 0 help completion
 bash -n out 2>/dev/null || ! command -v bash >/dev/null || fail "the completion is not shell"
+if command -v bash >/dev/null; then
+    cp out completion
+    cat >try <<'END'
+stablegrad() { "$program" "$@"; }
+. ./completion
+ask() { # WORD...: the replies to the last word, in brackets
+    COMP_WORDS=(stablegrad "$@") COMP_CWORD=$# COMPREPLY=()
+    _stablegrad
+    printf '[%s]' "${COMPREPLY[@]}"
+    echo
+}
+touch 'two words.yaml'
+ask train burg
+ask compare heat --variants sta
+ask check two
+ask train heat --thr
+ask train heat --set training.st
+rm 'two words.yaml'
+END
+    program=$program bash ./try >out
+    says out '[burgers][burgers3d]'
+    says out '[stablegrad]'
+    says out '[two words.yaml]'
+    says out '[--threads]'
+    says out '[training.steps=]'
+    rm try completion
+fi
 expect 2 trian heat
 says err "did you mean 'train'?"
 expect 2 train heat --sede 3
@@ -466,6 +494,7 @@ network: {model: mlp, hidden: 6 x 24, activation: relu, norm: none}
 training: {epochs: 3, batch: 16, optimizer: {name: adamw, rate: 3e-3}}
 END
 expect 0 check quarters.yaml
+says err 'timing step 1 of 4 of 16 images'
 says out 'mlp 24-24-24-24-24-24 relu without norm'
 says out 'layer outputs of std'
 expect 0 compare quarters.yaml
