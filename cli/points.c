@@ -91,7 +91,7 @@ static int arrange(const columns *c, double **points, size_t *count)
     if (!c->named && width > 1)
         fprintf(stderr, "%s has no names: its columns are taken as %s\n", c->path,
                 coordinate_list(&c->problem->names, list, sizeof list));
-    *points = malloc(c->count ? c->count * width * sizeof **points : 1);
+    *points = malloc((c->count * width + 1) * sizeof **points);
     if (!*points) {
         complain("out of memory");
         return EXIT_RUN_FAILED;
@@ -209,7 +209,7 @@ static void warn_outside(const sgi_problem *problem, const char *path, const dou
 {
     size_t width = (size_t)problem->names.coordinate_count, outside = 0, used = 0;
     char domain[400] = "";
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; points && i < count; i++) {
         bool inside = true;
         for (size_t k = 0; k < width; k++) {
             double lower = problem->lower[k], upper = problem->upper[k];

@@ -9,13 +9,13 @@
 
 enum { MOST_MORE = 8 };
 
-/* The first that recognises a text has it. */
+/* The first that recognises a text has it, and the last takes what no other does. */
 static const work_kind *const kinds[] = {&image_work, &problem_work};
 
 static const work_kind *kind_of_text(const char *text, size_t size)
 {
-    size_t k = 0;
-    while (kinds[k]->recognise && !kinds[k]->recognise(text, size))
+    size_t k = 0, last = sizeof kinds / sizeof kinds[0] - 1;
+    while (k < last && !(kinds[k]->recognise && kinds[k]->recognise(text, size)))
         k++;
     return kinds[k];
 }

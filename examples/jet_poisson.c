@@ -70,8 +70,9 @@ static double error(sg_jet_network *network, const sg_jet_plan *value)
     static double grid[N * N][2], u[N * N];
     double off = 0, size = 0;
     for (int i = 0; i < N * N; i++) {
-        grid[i][0] = (double)(i / N) / (N - 1);
-        grid[i][1] = (double)(i % N) / (N - 1);
+        int row = i / N, column = i % N;
+        grid[i][0] = (double)row / (N - 1);
+        grid[i][1] = (double)column / (N - 1);
     }
     check(sg_jet_evaluate(network, value, NULL, &grid[0][0], NULL, (size_t)N * N, u, NULL));
     for (int i = 0; i < N * N; i++) {

@@ -80,44 +80,10 @@ FUNCTION2(atan2, u10)
             y[i] = (expression);                                                                   \
     } while (0)
 
-static void NAME(step)(const sgi_instruction *instruction, REAL *restrict y, const REAL *a,
-                       const REAL *b, const REAL *c, const double *parameters, size_t n)
+/* Operations that are functions of a vector library. */
+static void NAME(call)(sgi_op op, REAL *restrict y, const REAL *a, const REAL *b, size_t n)
 {
-    REAL value = (REAL)instruction->value;
-    switch (instruction->op) {
-    case SG_OP_INPUT:
-        value = (REAL)parameters[instruction->arguments[0].index];
-        /* fall through */
-    case SG_OP_CONSTANT:
-        EACH(value);
-        break;
-    case SG_OP_NEG:
-        EACH(-a[i]);
-        break;
-    case SG_OP_ADD:
-        EACH(a[i] + b[i]);
-        break;
-    case SG_OP_SUB:
-        EACH(a[i] - b[i]);
-        break;
-    case SG_OP_MUL:
-        EACH(a[i] * b[i]);
-        break;
-    case SG_OP_DIV:
-        EACH(a[i] / b[i]);
-        break;
-    case SG_OP_LESS:
-        EACH(a[i] < b[i] ? (REAL)1 : (REAL)0);
-        break;
-    case SG_OP_LESS_EQUAL:
-        EACH(a[i] <= b[i] ? (REAL)1 : (REAL)0);
-        break;
-    case SG_OP_EQUAL:
-        EACH(a[i] == b[i] ? (REAL)1 : (REAL)0);
-        break;
-    case SG_OP_NOT_EQUAL:
-        EACH(a[i] != b[i] ? (REAL)1 : (REAL)0);
-        break;
+    switch (op) {
     case SG_OP_SIN:
         NAME(loop_sin)(y, a, n);
         break;
@@ -179,6 +145,61 @@ static void NAME(step)(const sgi_instruction *instruction, REAL *restrict y, con
     case SG_OP_CBRT:
         NAME(loop_cbrt)(y, a, n);
         break;
+    case SG_OP_ERF:
+        NAME(loop_erf)(y, a, n);
+        break;
+    case SG_OP_ERFC:
+        NAME(loop_erfc)(y, a, n);
+        break;
+    case SG_OP_POW:
+        NAME(loop_pow)(y, a, b, n);
+        break;
+    case SG_OP_ATAN2:
+        NAME(loop_atan2)(y, a, b, n);
+        break;
+    default:
+        break;
+    }
+}
+
+static void NAME(step)(const sgi_instruction *instruction, REAL *restrict y, const REAL *a,
+                       const REAL *b, const REAL *c, const double *parameters, size_t n)
+{
+    REAL value = (REAL)instruction->value;
+    switch (instruction->op) {
+    case SG_OP_INPUT:
+        value = (REAL)parameters[instruction->arguments[0].index];
+        /* fall through */
+    case SG_OP_CONSTANT:
+        EACH(value);
+        break;
+    case SG_OP_NEG:
+        EACH(-a[i]);
+        break;
+    case SG_OP_ADD:
+        EACH(a[i] + b[i]);
+        break;
+    case SG_OP_SUB:
+        EACH(a[i] - b[i]);
+        break;
+    case SG_OP_MUL:
+        EACH(a[i] * b[i]);
+        break;
+    case SG_OP_DIV:
+        EACH(a[i] / b[i]);
+        break;
+    case SG_OP_LESS:
+        EACH(a[i] < b[i] ? (REAL)1 : (REAL)0);
+        break;
+    case SG_OP_LESS_EQUAL:
+        EACH(a[i] <= b[i] ? (REAL)1 : (REAL)0);
+        break;
+    case SG_OP_EQUAL:
+        EACH(a[i] == b[i] ? (REAL)1 : (REAL)0);
+        break;
+    case SG_OP_NOT_EQUAL:
+        EACH(a[i] != b[i] ? (REAL)1 : (REAL)0);
+        break;
     case SG_OP_SQRT:
         EACH(SQRT(a[i]));
         break;
@@ -191,29 +212,17 @@ static void NAME(step)(const sgi_instruction *instruction, REAL *restrict y, con
     case SG_OP_FLOOR:
         EACH(FLOOR(a[i]));
         break;
-    case SG_OP_ERF:
-        NAME(loop_erf)(y, a, n);
-        break;
-    case SG_OP_ERFC:
-        NAME(loop_erfc)(y, a, n);
-        break;
     case SG_OP_MIN:
         EACH(a[i] < b[i] ? a[i] : b[i]);
         break;
     case SG_OP_MAX:
         EACH(a[i] > b[i] ? a[i] : b[i]);
         break;
-    case SG_OP_POW:
-        NAME(loop_pow)(y, a, b, n);
-        break;
-    case SG_OP_ATAN2:
-        NAME(loop_atan2)(y, a, b, n);
-        break;
     case SG_OP_WHERE:
         EACH(a[i] != 0 ? b[i] : c[i]);
         break;
-    case SG_OP_COUNT:
-        break;
+    default:
+        NAME(call)(instruction->op, y, a, b, n);
     }
 }
 #undef EACH

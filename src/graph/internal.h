@@ -149,28 +149,22 @@ struct sg_net {
     sg_status failure;
 
     sgi_node_entry *nodes;
-    int node_count;
     size_t node_capacity;
     sgi_net_chain *chains;
-    int chain_count;
     sgi_param *params;
-    int param_count;
     size_t param_capacity;
     sgi_running *running;
-    int running_count;
     size_t running_capacity;
-    int layer_count;
 
     sgi_net_op *ops;
-    int op_count;
     size_t op_capacity;
     sgi_step *forward, *backward;
-    int forward_count, backward_count;
     size_t forward_capacity, backward_capacity;
     sgi_buffer *buffers;
-    int buffer_count;
     size_t buffer_capacity;
 
+    int node_count, chain_count, param_count, running_count, layer_count, op_count;
+    int forward_count, backward_count, buffer_count;
     sg_net_node logits;
     int images_buffer, signal_buffer;
     bool compiled;

@@ -269,7 +269,8 @@ static size_t whole_set(const sg_jacobian *jacobian, size_t set)
 
 static size_t half_capacity(const sg_jacobian *jacobian, size_t set)
 {
-    return jacobian->panel_bytes / 2 / sgi_kernel_item_bytes(jacobian, set);
+    size_t bytes = sgi_kernel_item_bytes(jacobian, set);
+    return bytes > 0 ? jacobian->panel_bytes / 2 / bytes : 0;
 }
 
 /* Lays the panel out at byte `begin` of the memory and fills it; returns the byte behind it. */
