@@ -1,4 +1,5 @@
 /* In place of decode.c where libjpeg or libpng is missing. */
+#include "base/diagnostic.h"
 #include "images/dataset.h"
 
 sg_status sgi_decode(const uint8_t *bytes, size_t count, const sg_allocator *allocator,
