@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "report/columns.h"
 #include "report/kind.h"
 #include "report/report.h"
+#include "runs/columns.h"
 #include "support/folders.h"
 #include "support/folders_images.h"
 #include "support/pages.h"

@@ -3,7 +3,7 @@
 #define SG_REPORT_FIELD_GRID_H
 
 #include "draw/maps.h"
-#include "report/runs.h"
+#include "runs/runs.h"
 
 enum { SG_VIEW_PLANES = 3, SG_VIEW_TITLE = 160 };
 

@@ -6,8 +6,9 @@
 
 static const sgi_report_kind *const kinds[] = {&sgi_report_problem, &sgi_report_images};
 
-const sgi_report_kind *sgi_report_kind_of(const char *task)
+const sgi_report_kind *sgi_report_kind_of(const sgi_runs *runs)
 {
+    const char *task = sgi_run_text(&runs->runs[0], NULL, "task");
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
         if (strcmp(kinds[k]->task, task) == 0)
             return kinds[k];

@@ -5,7 +5,7 @@
 #define SG_REPORT_KIND_H
 
 #include "report/report.h"
-#include "report/runs.h"
+#include "runs/runs.h"
 
 struct sgi_page;
 
@@ -30,7 +30,6 @@ struct sgi_report_kind {
     const sgi_report_fact *facts;
     size_t fact_count;
     const char *compared_network; /* run.json's text that all variants of a comparison share */
-    bool has_field;               /* runs leave field.npz */
     bool every_variant;       /* layers are drawn of every variant, not of the scaled one alone */
     bool shares;              /* some lines are shares, whose means are arithmetic ones */
     sgi_section *repeat_rows; /* rows of "how to repeat it", or NULL */
@@ -43,8 +42,8 @@ struct sgi_report_kind {
 
 extern const sgi_report_kind sgi_report_problem, sgi_report_images;
 
-/* By run.json's word. Runs of problems before the word was written have none, "". */
-const sgi_report_kind *sgi_report_kind_of(const char *task);
+/* By the word in the first run's run.json. Runs of problems before it was written have none. */
+const sgi_report_kind *sgi_report_kind_of(const sgi_runs *runs);
 
 /* Mean and spread over the seeds of a variant of what `value` finds in each run; NaN: no value. */
 typedef double sgi_run_value(const sgi_run *run, double target);

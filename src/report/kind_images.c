@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "report/image_run.h"
 #include "report/kind.h"
 #include "report/page.h"
+#include "runs/image_run.h"
 
 static double top1(const sgi_run *run, double target)
 {

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "report/evaluations.h"
 #include "report/kind.h"
 #include "report/page.h"
+#include "runs/evaluations.h"
 
 static double relative_l2(const sgi_run *run, double target)
 {
@@ -138,6 +138,5 @@ const sgi_report_kind sgi_report_problem = {
     .facts = facts,
     .fact_count = sizeof facts / sizeof facts[0],
     .compared_network = "network",
-    .has_field = true,
     .summarise = summarise,
 };

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/evaluations.h"
 #include "report/kind.h"
 #include "report/page.h"
+#include "runs/evaluations.h"
 
 int sgi_page_colour(const sgi_page *page, size_t v)
 {
@@ -138,7 +138,7 @@ void sgi_page_seeds_note(sgi_page *page)
             sgi_text_format(page->out,
                             "<p class=\"soft\">Lines are geometric means over the seeds%s, bands "
                             "go from the lowest to the highest seed.</p>\n",
-                            page->runs->kind->shares ? " (arithmetic ones of shares)" : "");
+                            page->summary->kind->shares ? " (arithmetic ones of shares)" : "");
             return;
         }
 }

@@ -213,7 +213,7 @@ void sgi_page_begin(sgi_page *page)
     sgi_text_escape(out, title);
     sgi_text_add(out, "</h1>\n<p>");
     bool any = false;
-    const sgi_report_kind *kind = page->runs->kind;
+    const sgi_report_kind *kind = page->summary->kind;
     const char *network = page->runs->comparison ? kind->compared_network : "network";
     add_fact(out, sgi_run_text(run, NULL, network), "", &any);
     add_count(out, sgi_run_number(run, NULL, "parameters"), " parameters", &any);

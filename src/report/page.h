@@ -7,7 +7,7 @@
 
 #include "draw/chart.h"
 #include "report/report.h"
-#include "report/runs.h"
+#include "runs/runs.h"
 #include "text/text.h"
 
 typedef struct sgi_page {

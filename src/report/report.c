@@ -24,7 +24,7 @@ static void write_sections(sgi_page *page)
 {
     sgi_text *out = page->out, body;
     sgi_text_begin(&body, &out->allocator);
-    const sgi_report_kind *kind = page->runs->kind;
+    const sgi_report_kind *kind = page->summary->kind;
     page->out = &body;
     for (size_t s = 0; s < kind->section_count; s++)
         kind->sections[s](page);

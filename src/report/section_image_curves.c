@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/image_run.h"
 #include "report/page.h"
+#include "runs/image_run.h"
 
 enum { WIDTH = 468, HEIGHT = 250 };
 

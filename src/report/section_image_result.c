@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/image_run.h"
 #include "report/page.h"
+#include "runs/image_run.h"
 
 static bool all_at_chance(const sgi_report_variant *v)
 {

@@ -3,8 +3,8 @@
  * an overflow is seen to come from. */
 #include <string.h>
 
-#include "report/image_run.h"
 #include "report/layers.h"
+#include "runs/image_run.h"
 
 enum { PANELS_MOST = 12, MARKS_MOST = 6, WIDTH = 468, HEIGHT = 250 };
 

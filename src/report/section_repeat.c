@@ -55,7 +55,7 @@ static void problem(sgi_page *page)
         const sgi_run *run = &page->runs->runs[r];
         if (!run->problem)
             continue;
-        sgi_text_format(page->out, "<details><summary>The %s file", page->runs->kind->noun);
+        sgi_text_format(page->out, "<details><summary>The %s file", page->summary->kind->noun);
         if (page->runs->comparison) {
             sgi_text_add(page->out, " of <code>");
             sgi_text_escape(page->out, run->folder);
@@ -112,7 +112,7 @@ void sgi_page_repeat(sgi_page *page)
 {
     sgi_text *out = page->out;
     const sgi_run *run = &page->runs->runs[0];
-    const sgi_report_kind *kind = page->runs->kind;
+    const sgi_report_kind *kind = page->summary->kind;
     sgi_text_format(out, "<section id=\"%s\">\n<h2>The %s file</h2>\n", kind->noun, kind->noun);
     size_t before = out->size;
     problem(page);

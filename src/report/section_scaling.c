@@ -120,13 +120,13 @@ static void layer_charts(sgi_page *page, size_t scaled)
     panel *panels = sgi_page_memory(page, PANELS_MOST, sizeof *panels);
     if (!panels)
         return;
-    size_t count = page->runs->kind->every_variant ? image_panels(page, panels)
-                                                   : problem_panels(page, scaled, panels);
+    size_t count = page->summary->kind->every_variant ? image_panels(page, panels)
+                                                      : problem_panels(page, scaled, panels);
     if (count == 0)
         return;
     sgi_step_span span = {0, 0};
     sgi_axis steps, range;
-    for (size_t p = 0; p < count && page->runs->kind->every_variant; p++)
+    for (size_t p = 0; p < count && page->summary->kind->every_variant; p++)
         sgi_layers_span(&span, &panels[p].layers);
     sgi_layers_steps(&steps, &span);
     sgi_axis_clear(&range, true);
@@ -363,8 +363,8 @@ static void describe_all(sgi_page *page, size_t scaled)
     for (size_t v = 0; v < page->runs->variant_count; v++)
         count += !is_none(method_of(page, v));
     for (size_t v = 0; v < page->runs->variant_count; v++)
-        if (v == scaled || (page->runs->kind->every_variant && !is_none(method_of(page, v))))
-            describe(page, v, page->runs->kind->every_variant && count > 1);
+        if (v == scaled || (page->summary->kind->every_variant && !is_none(method_of(page, v))))
+            describe(page, v, page->summary->kind->every_variant && count > 1);
 }
 
 void sgi_page_scaling(sgi_page *page)
@@ -380,7 +380,7 @@ void sgi_page_scaling(sgi_page *page)
         describe_all(page, scaled);
         layer_charts(page, scaled);
         sgi_text_add(page->out, "<div class=\"two\">\n");
-        if (page->runs->kind->every_variant && !sign)
+        if (page->summary->kind->every_variant && !sign)
             factor_chart(page, scaled);
         reference_chart(page);
         ratio_chart(page, scaled);

@@ -26,8 +26,9 @@ static double steps(const sgi_run *run, double target)
     return sgi_run_number(run, NULL, "steps_done");
 }
 
-static void summarise(sgi_report_variant *entry, const sgi_report_variant *base,
-                      const sgi_runs *runs, const sgi_variant *variant)
+static void summarise(const sgi_report_kind *kind, sgi_report_variant *entry,
+                      const sgi_report_variant *base, const sgi_runs *runs,
+                      const sgi_variant *variant)
 {
     static const sgi_statistic none = {0, NAN, NAN};
     entry->runs = variant->count;
@@ -42,15 +43,16 @@ static void summarise(sgi_report_variant *entry, const sgi_report_variant *base,
     entry->top1 = entry->top5 = entry->best_top1 = entry->best_step = entry->epochs = none;
     entry->images_per_second = entry->memory = entry->skipped = entry->collapsed = none;
     /* After the rest: the baseline's own target is in its own entry. */
-    runs->kind->summarise(entry, base, runs, variant);
+    kind->summarise(entry, base, runs, variant);
 }
 
 sg_status sgi_summary_make(sgi_report_summary *out, const sgi_runs *runs)
 {
+    const sgi_report_kind *kind = sgi_report_kind_of(runs);
     *out = (sgi_report_summary){
         .allocator = runs->allocator,
-        .kind = runs->kind,
-        .chance = runs->kind->chance ? runs->kind->chance(&runs->runs[0]) : NAN,
+        .kind = kind,
+        .chance = kind->chance ? kind->chance(&runs->runs[0]) : NAN,
     };
     out->variants = sgi_allocate(&out->allocator, runs->variant_count, sizeof *out->variants);
     if (!out->variants)
@@ -64,7 +66,7 @@ sg_status sgi_summary_make(sgi_report_summary *out, const sgi_runs *runs)
             sgi_report_summary_release(out);
             return SG_ERROR_MEMORY;
         }
-        summarise(entry, &out->variants[0], runs, variant);
+        summarise(kind, entry, &out->variants[0], runs, variant);
     }
     return SG_OK;
 }

@@ -3,7 +3,7 @@
 #define SG_REPORT_SUMMARY_H
 
 #include "report/report.h"
-#include "report/runs.h"
+#include "runs/runs.h"
 
 /* *out is always safe to release. */
 SG_CHECKED sg_status sgi_summary_make(sgi_report_summary *out, const sgi_runs *runs);

@@ -1,7 +1,7 @@
 /* Metrics as columns: see columns.h. A network with 170 layers makes a thousand columns. Lines of a
  * file repeat the same names in the same order, so the column after the last one is tried first; a
  * hash table of the names finds any other. */
-#include "report/columns.h"
+#include "runs/columns.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* What the report needs to know of one run of an image task. */
-#ifndef SG_REPORT_IMAGE_RUN_H
-#define SG_REPORT_IMAGE_RUN_H
+#ifndef SG_RUNS_IMAGE_RUN_H
+#define SG_RUNS_IMAGE_RUN_H
 
 #include <stdbool.h>
 
-#include "report/runs.h"
+#include "runs/runs.h"
 
 /* An entry of run.json's "events". Texts that are missing are "", numbers NaN. */
 typedef struct sgi_event {

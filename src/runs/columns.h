@@ -1,7 +1,7 @@
 /* Metrics as columns: the lines of metrics.jsonl, flattened. {"terms":{"initial":1}} becomes column
  * "terms/initial"; members of an array are named by their "name": "layers/layers.0/std". */
-#ifndef SG_REPORT_COLUMNS_H
-#define SG_REPORT_COLUMNS_H
+#ifndef SG_RUNS_COLUMNS_H
+#define SG_RUNS_COLUMNS_H
 
 #include <jansson.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* A run's evaluations beyond the last one, which may happen to be a spike: the lowest, and the
  * median of the last few. */
-#ifndef SG_REPORT_EVALUATIONS_H
-#define SG_REPORT_EVALUATIONS_H
+#ifndef SG_RUNS_EVALUATIONS_H
+#define SG_RUNS_EVALUATIONS_H
 
-#include "report/runs.h"
+#include "runs/runs.h"
 
 /* How many evaluations a median is over. */
 enum { SG_MEDIAN_OVER = 5 };

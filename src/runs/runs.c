@@ -1,5 +1,5 @@
 /* Run folders: see runs.h. */
-#include "report/runs.h"
+#include "runs/runs.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,6 @@
 #include "base/diagnostic.h"
 #include "base/memory.h"
 #include "files/file.h"
-#include "report/kind.h"
 
 enum {
     JSON_LIMIT = 16 << 20,
@@ -152,11 +151,6 @@ static void release_run(const sg_allocator *allocator, sgi_run *run)
     *run = (sgi_run){0};
 }
 
-static const sgi_report_kind *kind_of(const sgi_run *run)
-{
-    return sgi_report_kind_of(sgi_run_text(run, NULL, "task"));
-}
-
 static sg_status read_run(const source *s, const char *folder, const char *name, bool fields,
                           sgi_run *run)
 {
@@ -169,7 +163,7 @@ static sg_status read_run(const source *s, const char *folder, const char *name,
     sg_status status = read_json(s, folder, "run.json", &run->info);
     if (status == SG_OK)
         status = read_metrics(s, folder, run);
-    if (status == SG_OK && fields && kind_of(run)->has_field)
+    if (status == SG_OK && fields)
         status = read_field(s, folder, run);
     size_t size;
     if (status == SG_OK && fields)
@@ -300,9 +294,7 @@ sg_status sgi_runs_read(sgi_runs *out, const char *folder, bool fields,
     } else {
         status = read_single(&s, folder, fields, out);
     }
-    if (status == SG_OK)
-        out->kind = kind_of(&out->runs[0]);
-    else
+    if (status != SG_OK)
         sgi_runs_release(out);
     return status;
 }

@@ -1,13 +1,13 @@
 /* A run folder, or a comparison of several, as read from disk. What is missing or damaged beyond
  * run.json is left out, with a note for the reader. */
-#ifndef SG_REPORT_RUNS_H
-#define SG_REPORT_RUNS_H
+#ifndef SG_RUNS_RUNS_H
+#define SG_RUNS_RUNS_H
 
 #include <jansson.h>
 #include <stdbool.h>
 
 #include "files/npz.h"
-#include "report/columns.h"
+#include "runs/columns.h"
 
 typedef struct sgi_run {
     char *folder; /* "" for a single run, else the sub-folder's name */
@@ -28,7 +28,6 @@ typedef struct sgi_variant {
 typedef struct sgi_runs {
     sg_allocator allocator;
     bool comparison;
-    const struct sgi_report_kind *kind; /* by the first run */
     char *name;
     sgi_run *runs;
     size_t run_count;

@@ -1,5 +1,5 @@
 /* Runs of image tasks: see image_run.h. */
-#include "report/image_run.h"
+#include "runs/image_run.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Evaluations of a run: see evaluations.h. */
-#include "report/evaluations.h"
+#include "runs/evaluations.h"
 
 #include <math.h>
 
