@@ -57,6 +57,8 @@ typedef struct comparison {
     char folder[SG_PATH_SIZE];
     char go_on[SG_PATH_SIZE + 16]; /* "compare FOLDER" */
     json_t *index;                 /* compare.json, when it is resumed */
+    sgi_run_lock lock;             /* of the folder */
+    bool made;                     /* the folder was not there before */
     const variant *variants[MOST_VARIANTS];
     char labels[MOST_VARIANTS][64];
     size_t variant_count;
@@ -162,7 +164,7 @@ static sg_status run_paths(const comparison *c, size_t v, int64_t k, char folder
 }
 
 /* The comparison's folder, when no run in it was begun. */
-static void remove_folder(const comparison *c)
+static void remove_folder(comparison *c)
 {
     char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
     for (size_t v = 0; v < c->variant_count; v++)
@@ -173,14 +175,16 @@ static void remove_folder(const comparison *c)
             }
     if (sgi_run_path(path, c->folder, "compare.json") == SG_OK)
         unlink(path);
-    rmdir(c->folder);
+    sgi_run_lock_release(&c->lock);
+    if (c->made)
+        rmdir(c->folder);
 }
 
 /* Whether a run that is resumed has come to its end, well or badly. */
 static bool is_over(const char *folder, const work *w, int *code)
 {
     json_t *record = read_record(folder);
-    const char *state = record ? state_of(record) : "";
+    const char *state = record ? state_of(folder, record) : "";
     int64_t done = json_integer_value(json_object_get(record, "steps_done"));
     bool failed = strcmp(state, "failed") == 0;
     bool over =
@@ -195,14 +199,13 @@ static int train_variant(comparison *c, size_t v, int64_t k)
     char name[64], folder[SG_PATH_SIZE], file[SG_PATH_SIZE];
     bool resume = c->arguments->resume, first = v == 0 && k == 0;
     int code;
+    sgi_run_lock lock = {0};
     work w;
     run_name(c, v, k, name, sizeof name);
     if (run_paths(c, v, k, folder, file) != SG_OK) { /* cannot be: the index was written */
         complain("%s: the path is too long", c->folder);
         return EXIT_BAD_INPUT;
     }
-    if (resume && is_taken(folder))
-        return EXIT_BAD_INPUT;
     if (resume ? !open_work(&w, c->arguments, file, NULL, 0, &code)
                : !open_variant(c, v, k, &w, &code))
         return code;
@@ -211,9 +214,10 @@ static int train_variant(comparison *c, size_t v, int64_t k)
     if (resume && is_over(folder, &w, &code)) {
         if (!c->arguments->quiet && !c->arguments->json)
             printf("%-10s %s\n", name, code == EXIT_DONE ? "is complete" : "has failed");
-    } else {
+    } else if (lock_folder(&lock, folder, &code)) {
         code = train_and_tell(&t, NULL);
     }
+    sgi_run_lock_release(&lock);
     if (code != EXIT_DONE && !resume && first && !is_a_run(folder)) /* nothing was begun */
         remove_folder(c);
     close_work(&w);
@@ -283,7 +287,7 @@ static sg_status make_run(const comparison *c, size_t v, int64_t k, sg_diagnosti
     work w;
     if (run_paths(c, v, k, folder, path) != SG_OK)
         return sgi_fail_file(diagnostic, SG_ERROR_ARGUMENT, c->folder, "the path is too long");
-    sg_status status = sgi_run_create_at(folder, diagnostic);
+    sg_status status = sgi_run_create_at(folder, NULL, diagnostic);
     if (status != SG_OK)
         return status;
     if (!open_variant(c, v, k, &w, &code)) /* was read before: see name_variants */
@@ -305,12 +309,15 @@ static int make_folder(comparison *c, const char *name)
 {
     sg_diagnostic diagnostic = {0};
     sg_status status;
+    c->made = true;
     if (!c->arguments->out)
         status = sgi_run_create(c->folder, "runs", name, &diagnostic);
     else if (copy_path(c->folder, c->arguments->out))
-        status = sgi_run_create_at(c->folder, &diagnostic);
+        status = sgi_run_claim(&c->lock, c->folder, &c->made, &diagnostic);
     else
         return EXIT_BAD_INPUT;
+    if (status == SG_OK && !c->arguments->out)
+        status = sgi_run_lock_take(&c->lock, c->folder, &diagnostic);
     if (status == SG_OK) {
         for (size_t v = 0; v < c->variant_count && status == SG_OK; v++)
             for (int64_t k = 0; k < c->seeds && status == SG_OK; k++)
@@ -377,7 +384,10 @@ static int resume_folder(comparison *c)
     }
     if (sgi_run_path(path, c->folder, "compare.json") == SG_OK)
         c->index = json_load_file(path, 0, NULL);
-    return read_index(c);
+    int code = read_index(c);
+    if (code == EXIT_DONE)
+        (void)lock_folder(&c->lock, c->folder, &code);
+    return code;
 }
 
 static int compare(comparison *c)
@@ -424,6 +434,7 @@ int run_compare(const cli_arguments *arguments)
         return EXIT_RUN_FAILED;
     watch_signals();
     int code = compare(&c);
+    sgi_run_lock_release(&c.lock);
     json_decref(c.index);
     sg_pool_destroy(c.pool);
     return code;

@@ -104,8 +104,8 @@ static void print_json_run(const char *folder, const char *state, bool compariso
 
 static void print_run(const char *folder, const json_t *record, const sgi_report_summary *summary)
 {
-    printf("  %-20s %-11s %" JSON_INTEGER_FORMAT "/%" JSON_INTEGER_FORMAT, folder, state_of(record),
-           json_integer_value(json_object_get(record, "steps_done")),
+    printf("  %-20s %-11s %" JSON_INTEGER_FORMAT "/%" JSON_INTEGER_FORMAT, folder,
+           state_of(folder, record), json_integer_value(json_object_get(record, "steps_done")),
            json_integer_value(json_object_get(record, "steps")));
     if (summary->count > 0)
         print_numbers(&summary->variants[0]);
@@ -137,7 +137,8 @@ static void tell_run(const char *entry, bool json)
     if (sgi_report_summarise(&summary, folder, NULL, NULL) != SG_OK)
         summary.count = 0; /* the run is listed without numbers */
     if (json)
-        print_json_run(folder, record ? state_of(record) : "comparison", comparison, &summary);
+        print_json_run(folder, record ? state_of(folder, record) : "comparison", comparison,
+                       &summary);
     else if (comparison)
         print_comparison_line(folder, &summary);
     else

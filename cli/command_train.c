@@ -50,7 +50,7 @@ static int resume_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
     char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
     int code = EXIT_BAD_INPUT;
     work w;
-    if (!find_run(arguments, folder) || is_taken(folder))
+    if (!find_run(arguments, folder))
         return EXIT_BAD_INPUT;
     if (is_a_comparison(folder)) {
         complain("%s is a comparison; to go on with it: stablegrad compare %s --resume", folder,
@@ -66,34 +66,47 @@ static int resume_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
     char go_on[SG_PATH_SIZE + 8];
     snprintf(go_on, sizeof go_on, "train %s", folder);
     training t = {arguments, &w, pool, isa, folder, true, true, "train", "train", go_on};
+    sgi_run_lock lock = {0};
     code = EXIT_DONE;
-    if (!is_complete(folder, &w)) {
+    if (!is_complete(folder, &w) && lock_run(&lock, folder, &code)) {
         sgi_train_result result;
         code = end_run(&t, train_and_tell(&t, &result), &result);
     }
+    sgi_run_lock_release(&lock);
     close_work(&w);
     return code;
+}
+
+/* The folder of a new run, which this process holds; *made: it was not there before. */
+static sg_status make_folder(const cli_arguments *arguments, const work *w,
+                             char folder[SG_PATH_SIZE], sgi_run_lock *lock, bool *made)
+{
+    sg_diagnostic diagnostic = {0};
+    sg_status status = SG_ERROR_ARGUMENT;
+    *made = true;
+    if (!arguments->out)
+        status = sgi_run_create(folder, "runs", w->kind->name(w->file), &diagnostic);
+    else if (copy_path(folder, arguments->out))
+        status = sgi_run_claim(lock, folder, made, &diagnostic);
+    if (status == SG_OK && !arguments->out)
+        status = sgi_run_lock_take(lock, folder, &diagnostic);
+    if (status != SG_OK && diagnostic.message[0])
+        tell(&diagnostic);
+    return status;
 }
 
 static int new_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
 {
     char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
     int code;
-    sg_diagnostic diagnostic = {0};
+    bool made;
+    sgi_run_lock lock = {0};
     work w;
     find_problem(arguments->operands[0], path);
     if (!open_work(&w, arguments, path, NULL, 0, &code))
         return code;
-    sg_status status;
-    if (arguments->out) {
-        status = copy_path(folder, arguments->out) ? sgi_run_create_at(folder, &diagnostic)
-                                                   : SG_ERROR_ARGUMENT;
-    } else {
-        status = sgi_run_create(folder, "runs", w.kind->name(w.file), &diagnostic);
-    }
+    sg_status status = make_folder(arguments, &w, folder, &lock, &made);
     if (status != SG_OK) {
-        if (diagnostic.message[0])
-            tell(&diagnostic);
         close_work(&w);
         return exit_code_of(status);
     }
@@ -102,8 +115,12 @@ static int new_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
     snprintf(go_on, sizeof go_on, "train %s", folder);
     training t = {arguments, &w, pool, isa, folder, false, true, "train", "train", go_on};
     code = train_and_tell(&t, &result);
-    if (code == EXIT_DONE || rmdir(folder) != 0) /* else nothing was begun */
+    bool begun = !sgi_run_is_empty(folder);
+    if (begun)
         code = end_run(&t, code, &result);
+    sgi_run_lock_release(&lock);
+    if (!begun && made)
+        rmdir(folder);
     close_work(&w);
     return code;
 }

@@ -52,33 +52,48 @@ json_t *read_record(const char *folder)
     return sgi_run_path(path, folder, "run.json") == SG_OK ? json_load_file(path, 0, NULL) : NULL;
 }
 
-/* Whether the process that wrote a record is known, on this machine, and there. */
-static bool writer_is(const json_t *record, bool there)
+const char *state_of(const char *folder, const json_t *record)
 {
-    char host[256] = "";
-    json_int_t process = json_integer_value(json_object_get(record, "process"));
-    const char *name = json_string_value(json_object_get(record, "host"));
-    if (process < 1 || !name || gethostname(host, sizeof host - 1) != 0 || strcmp(host, name) != 0)
-        return false;
-    return there == (kill((pid_t)process, 0) == 0 || errno != ESRCH);
-}
-
-const char *state_of(const json_t *record)
-{
+    sgi_run_holder own;
+    sgi_run_holder_own(&own);
     const char *state = json_string_value(json_object_get(record, "status"));
+    const char *host = json_string_value(json_object_get(record, "host"));
     state = state ? state : "";
-    return strcmp(state, "running") == 0 && writer_is(record, false) ? "killed" : state;
+    if (strcmp(state, "running") != 0 || !host || strcmp(host, own.host) != 0)
+        return state; /* of another machine, whose locks may not reach this one */
+    return sgi_run_lock_test(folder, NULL) == SG_RUN_FREE ? "killed" : state;
 }
 
-bool is_taken(const char *folder)
+bool lock_folder(sgi_run_lock *lock, const char *folder, int *code)
 {
-    json_t *record = read_record(folder);
-    bool taken = record && strcmp(state_of(record), "running") == 0 && writer_is(record, true);
-    if (taken)
-        complain("%s: process %" JSON_INTEGER_FORMAT " is training this run", folder,
-                 json_integer_value(json_object_get(record, "process")));
-    json_decref(record);
-    return taken;
+    sg_diagnostic diagnostic = {0};
+    sgi_run_holder own;
+    sgi_run_holder_own(&own);
+    sg_status status = sgi_run_lock_take(lock, folder, &diagnostic);
+    *code = exit_code_of(status);
+    if (status != SG_OK)
+        tell(&diagnostic);
+    else if (lock->before.process > 0 && strcmp(lock->before.host, own.host) != 0)
+        fprintf(stderr,
+                "warning: process %ld on '%s' wrote to %s last and did not end by itself; its lock "
+                "is gone, but not every network file system shares locks\n",
+                lock->before.process, lock->before.host, folder);
+    return status == SG_OK;
+}
+
+bool lock_run(sgi_run_lock *lock, const char *folder, int *code)
+{
+    char above[SG_PATH_SIZE];
+    sgi_run_holder holder;
+    *lock = (sgi_run_lock){.descriptor = -1};
+    if (sgi_run_path(above, folder, "..") == SG_OK && is_a_comparison(above) &&
+        sgi_run_lock_test(above, &holder) == SG_RUN_HELD) {
+        complain("%s: process %ld is training the comparison that this run is part of, on '%s'",
+                 folder, holder.process, holder.host);
+        *code = EXIT_BAD_INPUT;
+        return false;
+    }
+    return lock_folder(lock, folder, code);
 }
 
 /* Beside an installed program lies ../share/stablegrad/problems; in a build tree the sources'. */

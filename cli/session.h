@@ -8,7 +8,7 @@
 #include "arguments.h"
 #include "stablegrad/cpu.h"
 #include "stablegrad/pool.h"
-#include "train/run_folder.h"
+#include "train/run_lock.h"
 
 /* The file that `name` means: a path, or the name of a shipped problem ("burgers"). */
 void find_problem(const char *name, char path[SG_PATH_SIZE]);
@@ -28,10 +28,14 @@ json_t *read_record(const char *folder);
 
 /* "running", "complete", "interrupted", "failed", or "killed": the record says that it runs, and
  * its process is no more. */
-const char *state_of(const json_t *record);
+const char *state_of(const char *folder, const json_t *record);
 
-/* Whether a process trains the run now; says so. */
-bool is_taken(const char *folder);
+/* Takes the lock of a run that is there, or of a comparison; false after saying who has it, with
+ * *code what the program should end with. */
+bool lock_folder(sgi_run_lock *lock, const char *folder, int *code);
+
+/* The same for the folder of a run that may be part of a comparison: whoever trains that has it. */
+bool lock_run(sgi_run_lock *lock, const char *folder, int *code);
 
 /* Copies a path that was typed; false, and says so, when it is too long. */
 bool copy_path(char path[SG_PATH_SIZE], const char *from);

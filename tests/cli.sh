@@ -385,6 +385,10 @@ pid=$!
 until grep -q '"step":100,' endless/metrics.jsonl 2>/dev/null; do sleep 0.05; done
 expect 2 train endless --resume
 says err "process $pid is training this run"
+expect 2 train heat.yaml --out endless
+says err "process $pid is training this run"
+expect 0 list # reading goes on
+expect 0 report endless
 kill -INT $pid
 got=0
 wait $pid || got=$?
@@ -400,6 +404,11 @@ until [ -s runs/killed/metrics.jsonl ]; do sleep 0.05; done
 kill -KILL $pid
 wait $pid 2>/dev/null || true
 [ ! -e runs/killed/last.safetensors ] || fail "there was a checkpoint already"
+expect 0 list
+grep -q 'runs/killed  *killed' out || fail "list: $(grep runs/killed out)"
+# Nor when its number has gone to a process that runs: this shell.
+sed -i "s/\"process\": $pid/\"process\": $$/" runs/killed/run.json
+sed -i "s/^$pid /$$ /" runs/killed/run.lock
 expect 0 list
 grep -q 'runs/killed  *killed' out || fail "list: $(grep runs/killed out)"
 expect 0 train runs/killed --resume --set training.steps=20
@@ -421,7 +430,15 @@ says handed/report.html 'At step 11 the gradients became raw ones'
     >events 2>err &
 pid=$!
 while read -r line; do
-    case $line in *'"evaluation"'*'"step":100,'*) kill -INT $pid ;; esac
+    case $line in
+    *'"evaluation"'*'"step":50,'*)
+        expect 2 compare half --resume
+        says err "process $pid is training this run"
+        expect 2 train half/stablegrad --resume
+        says err "process $pid is training the comparison that this run is part of"
+        ;;
+    *'"evaluation"'*'"step":100,'*) kill -INT $pid ;;
+    esac
 done <events
 got=0
 wait $pid || got=$?
@@ -540,6 +557,11 @@ expect 2 train quarters.yaml --set data.train=nowhere.bin --out missing
 says err 'nowhere.bin'
 says err '--set data.train='
 [ ! -e missing ] || fail "a run that could not start left a folder"
+mkdir mine
+expect 2 train quarters.yaml --set data.train=nowhere.bin --out mine
+expect 2 compare quarters.yaml --set data.train=nowhere.bin --out mine
+[ -d mine ] || fail "a folder that was there before was removed"
+rmdir mine || fail "a run that could not start left a file"
 head -c 5000 train.bin >cut.bin
 expect 2 train quarters.yaml --set data.train=cut.bin
 says err 'cut.bin'

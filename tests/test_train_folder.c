@@ -2,10 +2,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "pinn/box_grid.h"
 #include "support/support.h"
-#include "train/run_folder.h"
+#include "train/run_lock.h"
 
 static void runs_are_numbered(void **state)
 {
@@ -38,13 +40,83 @@ static void a_chosen_folder_must_be_empty(void **state)
     sg_diagnostic diagnostic = {0};
     assert_non_null(mkdtemp(root));
     assert_ok(sgi_run_path(path, root, "a/b"));
-    assert_ok(sgi_run_create_at(path, &diagnostic));
-    assert_ok(sgi_run_create_at(path, &diagnostic)); /* still empty */
+    assert_ok(sgi_run_create_at(path, NULL, &diagnostic));
+    assert_ok(sgi_run_create_at(path, NULL, &diagnostic)); /* still empty */
     assert_ok(sgi_run_path(file, path, "something"));
     fclose(fopen(file, "w"));
-    assert_status(sgi_run_create_at(path, &diagnostic), SG_ERROR_ARGUMENT);
+    assert_status(sgi_run_create_at(path, NULL, &diagnostic), SG_ERROR_ARGUMENT);
     assert_non_null(strstr(said(&diagnostic), "not empty"));
-    assert_status(sgi_run_create_at(file, &diagnostic), SG_ERROR_IO);
+    assert_status(sgi_run_create_at(file, NULL, &diagnostic), SG_ERROR_IO);
+    snprintf(command, sizeof command, "rm -rf %s", root);
+    assert_int_equal(system(command), 0);
+}
+
+static void fails_with(sg_status status, sg_status wanted, const sg_diagnostic *diagnostic,
+                       const char *words)
+{
+    assert_status(status, wanted);
+    if (!strstr(said(diagnostic), words))
+        fail_msg("'%s' does not say '%s'", said(diagnostic), words);
+}
+
+static void a_folder_has_one_writer(void **state)
+{
+    (void)state;
+    char root[] = "/tmp/sg_folder_XXXXXX", path[SG_PATH_SIZE], command[64], own[64];
+    sg_diagnostic diagnostic = {0};
+    sgi_run_lock first, second;
+    sgi_run_holder holder;
+    bool made = true;
+    assert_non_null(mkdtemp(root));
+    assert_int_equal(sgi_run_lock_test(root, NULL), SG_RUN_FREE);
+    assert_ok(sgi_run_claim(&first, root, &made, &diagnostic));
+    assert_false(made);
+    assert_int_equal(sgi_run_lock_test(root, &holder), SG_RUN_HELD);
+    assert_int_equal(holder.process, getpid());
+    snprintf(own, sizeof own, "process %ld is training this run", (long)getpid());
+    fails_with(sgi_run_lock_take(&second, root, &diagnostic), SG_ERROR_STATE, &diagnostic, own);
+    sgi_run_lock_release(&second); /* that it was not taken does not matter */
+    assert_int_equal(sgi_run_lock_test(root, NULL), SG_RUN_HELD);
+    assert_ok(sgi_run_path(path, root, "run.json"));
+    fclose(fopen(path, "w"));
+    /* Who writes there is told before that the folder is not empty. */
+    fails_with(sgi_run_claim(&second, root, NULL, &diagnostic), SG_ERROR_STATE, &diagnostic, own);
+    sgi_run_lock_release(&first);
+    fails_with(sgi_run_claim(&second, root, NULL, &diagnostic), SG_ERROR_ARGUMENT, &diagnostic,
+               "not empty");
+    assert_ok(sgi_run_path(path, root, SG_LOCK_FILE));
+    assert_int_equal(access(path, F_OK), -1);
+    snprintf(command, sizeof command, "rm -rf %s", root);
+    assert_int_equal(system(command), 0);
+}
+
+/* The process that the file names runs, as after a reboot that gave its number to another; it holds
+ * nothing. */
+static void a_lock_left_behind_is_taken_over(void **state)
+{
+    (void)state;
+    char root[] = "/tmp/sg_folder_XXXXXX", path[SG_PATH_SIZE], command[64];
+    sg_diagnostic diagnostic = {0};
+    sgi_run_holder own;
+    sgi_run_lock lock;
+    assert_non_null(mkdtemp(root));
+    assert_ok(sgi_run_path(path, root, SG_LOCK_FILE));
+    sgi_run_holder_own(&own);
+    FILE *file = fopen(path, "w");
+    fprintf(file, "%ld %s\n", (long)getppid(), own.host);
+    fclose(file);
+    assert_int_equal(sgi_run_lock_test(root, NULL), SG_RUN_FREE);
+    assert_true(sgi_run_is_empty(root));
+    assert_ok(sgi_run_claim(&lock, root, NULL, &diagnostic));
+    assert_int_equal(lock.before.process, getppid());
+    sgi_run_lock_release(&lock);
+    /* What is not a file of ours is not written through, and does not hold up. */
+    assert_int_equal(symlink("elsewhere", path), 0);
+    assert_status(sgi_run_lock_take(&lock, root, &diagnostic), SG_ERROR_IO);
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_status(sgi_run_lock_take(&lock, root, &diagnostic), SG_ERROR_IO);
+    assert_int_equal(sgi_run_lock_test(root, NULL), SG_RUN_FREE);
     snprintf(command, sizeof command, "rm -rf %s", root);
     assert_int_equal(system(command), 0);
 }
@@ -93,6 +165,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_are_numbered),
         cmocka_unit_test(a_chosen_folder_must_be_empty),
+        cmocka_unit_test(a_folder_has_one_writer),
+        cmocka_unit_test(a_lock_left_behind_is_taken_over),
         cmocka_unit_test(grids_have_both_ends_and_run_the_last_fastest),
         cmocka_unit_test(thinning_respects_its_limit),
     };

@@ -93,7 +93,7 @@ static void folder_named(char path[SG_PATH_SIZE], const char *name)
 {
     sg_diagnostic diagnostic = {0};
     assert_ok(sgi_run_path(path, root, name));
-    assert_ok(sgi_run_create_at(path, &diagnostic));
+    assert_ok(sgi_run_create_at(path, NULL, &diagnostic));
 }
 
 static sgi_train_result run(const char *folder, const char *const *sets, size_t count, bool resume,

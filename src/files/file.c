@@ -226,26 +226,21 @@ void sgi_file_put(sgi_file *file, const void *data, size_t size)
     }
 }
 
-/* A rename outlives a crash of the machine only when the folder is synced too. The new file is in
- * its place whether or not that works (some file systems cannot sync a folder, and a folder that
- * may be written but not read cannot be opened), so it is tried and not asked about. */
-static void sync_folder(sgi_file *file)
+void sgi_file_sync_name(const char *path)
 {
-    char *slash = strrchr(file->path, '/');
-    const char *folder = ".";
-    if (slash == file->path)
-        folder = "/";
-    else if (slash) {
-        *slash = 0;
-        folder = file->path;
-    }
-    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) : 0;
+    if (length >= sizeof folder)
+        return;
+    memcpy(folder, path, length);
+    folder[length] = 0;
+    const char *name = !slash ? "." : length == 0 ? "/" : folder;
+    int descriptor = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor >= 0) {
         (void)fsync(descriptor);
         (void)close(descriptor);
     }
-    if (slash)
-        *slash = '/';
 }
 
 sg_status sgi_file_commit(sgi_file *file, sg_diagnostic *diagnostic)
@@ -258,7 +253,7 @@ sg_status sgi_file_commit(sgi_file *file, sg_diagnostic *diagnostic)
     if (file->error == 0 && rename(file->temporary, file->path) != 0)
         file->error = errno;
     if (file->error == 0)
-        sync_folder(file);
+        sgi_file_sync_name(file->path);
     else
         (void)unlink(file->temporary);
     sg_status status = SG_OK;

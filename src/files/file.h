@@ -42,6 +42,11 @@ void sgi_file_abandon(sgi_file *file);
  * `path` exists throughout where the file system has links, and is renamed where it has not. */
 SG_CHECKED sg_status sgi_file_keep(const char *path, const char *other, sg_diagnostic *diagnostic);
 
+/* Syncs the folder that `path` lies in, so that a new name in it outlives a crash of the machine.
+ * The name is there whether or not that works (some file systems cannot sync a folder, and a folder
+ * that may be written but not read cannot be opened), so it is tried and not asked about. */
+void sgi_file_sync_name(const char *path);
+
 /* All of it in one call. */
 SG_CHECKED sg_status sgi_file_write(const char *path, const void *data, size_t size,
                                     const sg_allocator *allocator, sg_diagnostic *diagnostic);

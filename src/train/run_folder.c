@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 
 #include "base/diagnostic.h"
+#include "files/file.h"
+#include "train/run_lock.h"
 
 enum { MOST_RUNS = 9999 };
 
@@ -19,10 +21,11 @@ sg_status sgi_run_path(char path[SG_PATH_SIZE], const char *folder, const char *
     return length > 0 && length < SG_PATH_SIZE ? SG_OK : SG_ERROR_ARGUMENT;
 }
 
-/* Makes a folder and those above it. */
-static int make_folders(const char *path)
+/* Makes a folder and those above it; *made (may be NULL): it was not there. */
+static int make_folders(const char *path, bool *made)
 {
     char part[SG_PATH_SIZE];
+    bool new = false;
     size_t length = strlen(path);
     if (length >= sizeof part) {
         errno = ENAMETOOLONG;
@@ -33,13 +36,18 @@ static int make_folders(const char *path)
             continue;
         memcpy(part, path, i);
         part[i] = '\0';
-        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+        new = mkdir(part, 0777) == 0;
+        if (!new &&errno != EEXIST)
             return -1;
+        if (new)
+            sgi_file_sync_name(part);
     }
     struct stat info;
     if (stat(path, &info) != 0)
         return -1;
     errno = ENOTDIR;
+    if (made)
+        *made = new;
     return S_ISDIR(info.st_mode) ? 0 : -1;
 }
 
@@ -85,7 +93,7 @@ static sg_status numbered(char path[SG_PATH_SIZE], const char *parent, const cha
 sg_status sgi_run_create(char path[SG_PATH_SIZE], const char *parent, const char *name,
                          sg_diagnostic *diagnostic)
 {
-    if (make_folders(parent) != 0)
+    if (make_folders(parent, NULL) != 0)
         return complain(diagnostic, "the folder cannot be made", parent);
     for (int number = newest_number(parent, name) + 1; number <= MOST_RUNS; number++) {
         sg_status status = numbered(path, parent, name, number);
@@ -93,8 +101,10 @@ sg_status sgi_run_create(char path[SG_PATH_SIZE], const char *parent, const char
             return sgi_fail_file(diagnostic, status, parent,
                                  "the path of a run of '%s' is too long", name);
         }
-        if (mkdir(path, 0777) == 0)
+        if (mkdir(path, 0777) == 0) {
+            sgi_file_sync_name(path);
             return SG_OK;
+        }
         if (errno != EEXIST) /* EEXIST: another run was faster; take the next number */
             return complain(diagnostic, "the folder cannot be made", path);
     }
@@ -102,18 +112,33 @@ sg_status sgi_run_create(char path[SG_PATH_SIZE], const char *parent, const char
                          "holds %d runs of '%s' already; move some away", MOST_RUNS, name);
 }
 
-sg_status sgi_run_create_at(const char *path, sg_diagnostic *diagnostic)
+/* 1: nothing lies there but a lock, 0: something does, -1: it cannot be read. */
+static int is_empty(const char *path)
 {
-    if (make_folders(path) != 0)
-        return complain(diagnostic, "the folder cannot be made", path);
     DIR *folder = opendir(path);
     if (!folder)
-        return complain(diagnostic, "the folder cannot be read", path);
-    bool empty = true;
+        return -1;
+    int empty = 1;
     for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            empty = false;
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            strcmp(entry->d_name, SG_LOCK_FILE) != 0)
+            empty = 0;
     closedir(folder);
+    return empty;
+}
+
+bool sgi_run_is_empty(const char *path)
+{
+    return is_empty(path) == 1;
+}
+
+sg_status sgi_run_create_at(const char *path, bool *made, sg_diagnostic *diagnostic)
+{
+    if (make_folders(path, made) != 0)
+        return complain(diagnostic, "the folder cannot be made", path);
+    int empty = is_empty(path);
+    if (empty < 0)
+        return complain(diagnostic, "the folder cannot be read", path);
     if (empty)
         return SG_OK;
     return sgi_fail_file(diagnostic, SG_ERROR_ARGUMENT, path,

@@ -2,11 +2,13 @@
  *
  *     problem.yaml   the resolved problem         run.json        what was run, and how it ended
  *     metrics.jsonl  one object a line            last, best, weights.safetensors
+ *     run.lock       while it is being written: see run_lock.h
  *
  * Functions that fail say in `diagnostic` which file it is and why. */
 #ifndef SG_TRAIN_RUN_FOLDER_H
 #define SG_TRAIN_RUN_FOLDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "stablegrad/diagnostic.h"
@@ -21,8 +23,12 @@ SG_CHECKED sg_status sgi_run_path(char path[SG_PATH_SIZE], const char *folder, c
 SG_CHECKED sg_status sgi_run_create(char path[SG_PATH_SIZE], const char *parent, const char *name,
                                     sg_diagnostic *diagnostic);
 
-/* Makes the folder `path` itself, and its parents; an existing empty folder is taken. */
-SG_CHECKED sg_status sgi_run_create_at(const char *path, sg_diagnostic *diagnostic);
+/* Makes the folder `path` itself, and its parents; an existing empty folder is taken. *made (may be
+ * NULL) says whether it is new. */
+SG_CHECKED sg_status sgi_run_create_at(const char *path, bool *made, sg_diagnostic *diagnostic);
+
+/* Whether nothing lies in a folder but its lock; false if it cannot be read. */
+bool sgi_run_is_empty(const char *path);
 
 /* Writes the path of the newest PARENT/NAME-NNNN; SG_ERROR_IO if there is none. */
 SG_CHECKED sg_status sgi_run_newest(char path[SG_PATH_SIZE], const char *parent, const char *name,
