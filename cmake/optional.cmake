@@ -43,6 +43,7 @@ sg_find_optional(SG_HAVE_SLEEF "SLEEF" "the PINN engine" libsleef-dev sleef)
 sg_find_optional(SG_HAVE_FYAML "libfyaml" "problem files" libfyaml-dev libfyaml)
 sg_find_optional(SG_HAVE_JANSSON "jansson" "weights, run folders and reports" libjansson-dev jansson)
 sg_find_optional(SG_HAVE_ZLIB "zlib" "array files and reports" zlib1g-dev zlib)
+sg_find_optional(SG_HAVE_LAPACK "LAPACK" "diagnostics of kernels" liblapack-dev lapack)
 # Whether libstablegrad-pinn has problems beside the engine: stablegrad/pinn.h.
 set(stablegrad_HAS_PROBLEMS OFF)
 if(SG_HAVE_SLEEF AND SG_HAVE_FYAML)

@@ -155,7 +155,8 @@ SG_CHECKED sg_status sg_pinn_errors(sg_pinn *pinn, sg_pinn_error *errors, sg_poo
 typedef enum sg_pinn_stream {
     SG_POINTS_TRAINING,
     SG_POINTS_VALIDATION,
-    SG_POINTS_CHECK
+    SG_POINTS_CHECK,
+    SG_POINTS_DIAGNOSIS
 } sg_pinn_stream;
 
 typedef struct sg_pinn_batch_config {
