@@ -40,13 +40,13 @@ endif()
 
 sg_find_optional(SG_HAVE_SLEEF "SLEEF" "the PINN engine" libsleef-dev sleef)
 
-sg_find_optional(SG_HAVE_FYAML "libfyaml" "problem files" libfyaml-dev libfyaml)
+sg_find_optional(SG_HAVE_YAML "libyaml" "problem files" libyaml-dev yaml-0.1)
 sg_find_optional(SG_HAVE_JANSSON "jansson" "weights, run folders and reports" libjansson-dev jansson)
 sg_find_optional(SG_HAVE_ZLIB "zlib" "array files and reports" zlib1g-dev zlib)
 sg_find_optional(SG_HAVE_LAPACK "LAPACK" "diagnostics of kernels" liblapack-dev lapack)
 # Whether libstablegrad-pinn has problems beside the engine: stablegrad/pinn.h.
 set(stablegrad_HAS_PROBLEMS OFF)
-if(SG_HAVE_SLEEF AND SG_HAVE_FYAML)
+if(SG_HAVE_SLEEF AND SG_HAVE_YAML)
     set(stablegrad_HAS_PROBLEMS ON)
 endif()
 sg_find_optional(SG_HAVE_MATIO "matio" "reading .mat files" libmatio-dev matio)

@@ -1,6 +1,5 @@
 /* libFuzzer: any text as a problem file is either refused with a diagnostic, or read, written and
- * read again. Run it with -detect_leaks=0: libfyaml 0.7.12 itself loses memory on some broken
- * quoted scalars. */
+ * read again. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,13 @@
 /* The tree of a problem file: see yaml.h. */
 #include "text/yaml.h"
 
-#include <libfyaml.h>
 #include <string.h>
+#include <yaml.h>
 
 typedef struct builder {
     const sgi_source *source;
-    size_t base; /* source byte of the parsed text's first byte */
+    size_t base;            /* source byte of the parsed text's first byte */
+    size_t character, byte; /* the place that was asked for last: its character, its source byte */
     sgi_arena *arena;
     sg_diagnostic *diagnostic;
     sgi_yaml *open[SG_YAML_MOST_DEPTH]; /* containers that have not ended */
@@ -78,18 +79,74 @@ static sg_status attach(builder *b, sgi_yaml *node)
     return SG_OK;
 }
 
-/* Where the event stands. A value that is left out stands nowhere: at its key then, or at what it
- * is part of. */
-static void find_place(const builder *b, struct fy_event *event, size_t *from, size_t *to)
+/* The source byte of a mark. libyaml counts characters, and leaves a byte order mark out. */
+static size_t place_of(builder *b, yaml_mark_t mark)
 {
-    const struct fy_mark *begin = fy_event_start_mark(event), *end = fy_event_end_mark(event);
-    const sgi_yaml *parent = b->depth ? b->open[b->depth - 1] : NULL;
-    const sgi_yaml *near = parent && parent->last ? parent->last : parent;
-    *from = begin ? b->base + begin->input_pos : near ? near->begin : b->base;
-    *to = end ? b->base + end->input_pos : near && !begin ? near->end : *from;
+    if (b->byte == 0 || mark.index < b->character) {
+        size_t left = b->source->size - b->base;
+        bool marked = left >= 3 && memcmp(b->source->text + b->base, "\xEF\xBB\xBF", 3) == 0;
+        b->byte = b->base + (marked ? 3 : 0);
+        b->character = 0;
+    }
+    for (; b->character < mark.index && b->byte < b->source->size; b->character++)
+        do
+            b->byte++;
+        while (b->byte < b->source->size && (b->source->text[b->byte] & 0xC0) == 0x80);
+    return b->byte;
 }
 
-static sg_status add_node(builder *b, sgi_yaml_kind kind, struct fy_event *event, sgi_yaml **out)
+/* From the anchor or tag that an event starts with to what it is put before. */
+static size_t skip_properties(const builder *b, size_t at, size_t end)
+{
+    const char *text = b->source->text;
+    while (at < end && (text[at] == '&' || text[at] == '!')) {
+        while (at < end && !strchr(" \t\r\n", text[at]))
+            at++;
+        while (at < end && strchr(" \t\r\n", text[at]))
+            at++;
+    }
+    return at;
+}
+
+/* A scalar stands where its text does: inside its quotes, below the line of `|` or `>`. */
+static void find_text(const builder *b, const yaml_event_t *event, size_t *from, size_t *to)
+{
+    const char *text = b->source->text;
+    if (event->data.scalar.anchor || event->data.scalar.tag)
+        *from = skip_properties(b, *from, *to);
+    switch (event->data.scalar.style) {
+    case YAML_SINGLE_QUOTED_SCALAR_STYLE:
+    case YAML_DOUBLE_QUOTED_SCALAR_STYLE:
+        *from += *from < *to;
+        *to -= *from < *to;
+        break;
+    case YAML_LITERAL_SCALAR_STYLE:
+    case YAML_FOLDED_SCALAR_STYLE:
+        while (*from < *to && text[*from] != '\n' && text[*from] != '\r')
+            ++*from;
+        break;
+    default:
+        break;
+    }
+}
+
+/* Where the event stands. A value that is left out stands nowhere: at its key then, or at what it
+ * is part of. */
+static void find_place(builder *b, const yaml_event_t *event, size_t *from, size_t *to)
+{
+    const sgi_yaml *parent = b->depth ? b->open[b->depth - 1] : NULL;
+    const sgi_yaml *near = parent && parent->last ? parent->last : parent;
+    *from = place_of(b, event->start_mark);
+    *to = place_of(b, event->end_mark);
+    if (event->type == YAML_SCALAR_EVENT && *from == *to && near) {
+        *from = near->begin;
+        *to = near->end;
+    } else if (event->type == YAML_SCALAR_EVENT) {
+        find_text(b, event, from, to);
+    }
+}
+
+static sg_status add_node(builder *b, sgi_yaml_kind kind, const yaml_event_t *event, sgi_yaml **out)
 {
     size_t from, to;
     find_place(b, event, &from, &to);
@@ -103,34 +160,32 @@ static sg_status add_node(builder *b, sgi_yaml_kind kind, struct fy_event *event
     return SG_OK;
 }
 
-static sgi_yaml_style style_of(enum fy_scalar_style style)
+static sgi_yaml_style style_of(yaml_scalar_style_t style)
 {
     switch (style) {
-    case FYSS_SINGLE_QUOTED:
+    case YAML_SINGLE_QUOTED_SCALAR_STYLE:
         return SG_YAML_SINGLE_QUOTED;
-    case FYSS_DOUBLE_QUOTED:
+    case YAML_DOUBLE_QUOTED_SCALAR_STYLE:
         return SG_YAML_DOUBLE_QUOTED;
-    case FYSS_LITERAL:
-    case FYSS_FOLDED:
+    case YAML_LITERAL_SCALAR_STYLE:
+    case YAML_FOLDED_SCALAR_STYLE:
         return SG_YAML_BLOCK;
     default:
         return SG_YAML_PLAIN;
     }
 }
 
-static sg_status add_scalar(builder *b, struct fy_event *event)
+static sg_status add_scalar(builder *b, const yaml_event_t *event)
 {
     sgi_yaml *node;
     sg_status status = add_node(b, SG_YAML_SCALAR, event, &node);
     if (status != SG_OK)
         return status;
-    size_t length = 0;
-    const char *text = fy_token_get_text(event->scalar.value, &length);
-    if (!text)
-        length = 0;
-    if (memchr(text ? text : "", 0, length))
+    const char *text = (const char *)event->data.scalar.value;
+    size_t length = event->data.scalar.length;
+    if (memchr(text, 0, length))
         return refuse(b, node->begin, node->end, "a value contains a zero byte");
-    node->style = style_of(fy_token_scalar_style(event->scalar.value));
+    node->style = style_of(event->data.scalar.style);
     if (node->style == SG_YAML_BLOCK) /* the final line break is no part of an expression */
         while (length && text[length - 1] == '\n')
             length--;
@@ -139,7 +194,7 @@ static sg_status add_scalar(builder *b, struct fy_event *event)
     return node->text ? attach(b, node) : SG_ERROR_MEMORY;
 }
 
-static sg_status open_container(builder *b, sgi_yaml_kind kind, struct fy_event *event)
+static sg_status open_container(builder *b, sgi_yaml_kind kind, const yaml_event_t *event)
 {
     sgi_yaml *node;
     sg_status status = add_node(b, kind, event, &node);
@@ -152,73 +207,88 @@ static sg_status open_container(builder *b, sgi_yaml_kind kind, struct fy_event 
     return status;
 }
 
-static sg_status take_event(builder *b, struct fy_event *event)
+static sg_status take_event(builder *b, const yaml_event_t *event)
 {
-    const struct fy_mark *mark = fy_event_start_mark(event);
-    size_t at = b->base + (mark ? mark->input_pos : 0);
+    size_t at;
     switch (event->type) {
-    case FYET_SCALAR:
+    case YAML_SCALAR_EVENT:
         return add_scalar(b, event);
-    case FYET_SEQUENCE_START:
+    case YAML_SEQUENCE_START_EVENT:
         return open_container(b, SG_YAML_SEQUENCE, event);
-    case FYET_MAPPING_START:
+    case YAML_MAPPING_START_EVENT:
         return open_container(b, SG_YAML_MAPPING, event);
-    case FYET_SEQUENCE_END:
-    case FYET_MAPPING_END:
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT:
         b->depth--;
         return SG_OK;
-    case FYET_ALIAS:
-        return refuse(b, at > 0 ? at - 1 : 0, at + 1, "aliases are not part of problem files");
+    case YAML_ALIAS_EVENT:
+        at = place_of(b, event->start_mark);
+        return refuse(b, at, at + 2, "aliases are not part of problem files");
     default:
         return SG_OK;
     }
 }
 
-/* What libfyaml found wrong; lines and columns are those of the parsed part. */
-static sg_status report_syntax(builder *b, struct fy_diag *diag)
+/* The mistakes that are made often in other words than libyaml's: how its sentence begins, what is
+ * said, and what is said when the text ended there. */
+static const char *const plain_words[][3] = {
+    {"did not find expected ',' or '}'", "missing comma in flow mapping",
+     "flow mapping without a closing brace"},
+    {"did not find expected ',' or ']'", "missing comma in flow sequence",
+     "flow sequence without a closing bracket"},
+    {"found unexpected end of stream", "quoted text without its closing quote",
+     "quoted text without its closing quote"},
+    {"could not find expected ':'", "a key without a colon", "a key without a colon"},
+    {"did not find expected key", "a line that is indented less or more than those it belongs to",
+     "a line that is indented less or more than those it belongs to"},
+    {"found character that cannot start",
+     "a character that cannot stand here (spaces indent, tabs do not)",
+     "a character that cannot stand here"},
+    {"mapping values are not allowed", "a colon where no key can stand",
+     "a colon where no key can stand"},
+};
+
+/* What libyaml found wrong. */
+static sg_status report_syntax(builder *b, const yaml_parser_t *parser)
 {
-    void *iterator = NULL;
-    struct fy_diag_error *error = fy_diag_errors_iterate(diag, &iterator);
-    size_t at = b->base;
-    for (int line = 1; error && line < error->line && at < b->source->size; at++)
-        line += b->source->text[at] == '\n';
-    if (error && error->column > 0)
-        at += (size_t)error->column - 1;
-    if (at > b->source->size)
-        at = b->source->size;
+    if (parser->error == YAML_MEMORY_ERROR)
+        return SG_ERROR_MEMORY;
+    const char *problem = parser->problem ? parser->problem : "it cannot be read";
+    size_t at = parser->error == YAML_READER_ERROR ? b->base + parser->problem_offset
+                                                   : place_of(b, parser->problem_mark);
+    if (at >= b->source->size && parser->error == YAML_SCANNER_ERROR && parser->context)
+        at = place_of(b, parser->context_mark); /* where it began, not where the file ends */
+    for (size_t i = 0; i < sizeof plain_words / sizeof plain_words[0]; i++)
+        if (strncmp(problem, plain_words[i][0], strlen(plain_words[i][0])) == 0)
+            problem = plain_words[i][at >= b->source->size ? 2 : 1];
     sgi_diagnostic_place(b->diagnostic, b->source, at, 1);
-    sgi_diagnostic_say(b->diagnostic, "not valid YAML: %s",
-                       error && error->msg ? error->msg : "it cannot be read");
+    sgi_diagnostic_say(b->diagnostic, "not valid YAML: %s", problem);
     return SG_ERROR_FORMAT;
 }
 
-static sg_status read_events(builder *b, struct fy_parser *parser, struct fy_diag *diag)
+static sg_status read_events(builder *b, yaml_parser_t *parser)
 {
     sg_status status = SG_OK;
-    while (status == SG_OK) {
-        struct fy_event *event = fy_parser_parse(parser);
-        if (!event)
-            return fy_parser_get_stream_error(parser) ? report_syntax(b, diag) : SG_OK;
-        status = take_event(b, event);
-        fy_parser_event_free(parser, event);
+    for (bool end = false; status == SG_OK && !end;) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(parser, &event))
+            return report_syntax(b, parser);
+        end = event.type == YAML_STREAM_END_EVENT;
+        status = take_event(b, &event);
+        yaml_event_delete(&event);
     }
     return status;
 }
 
-static sg_status parse_with(builder *b, struct fy_diag *diag)
+static sg_status read_text(builder *b)
 {
-    fy_diag_set_collect_errors(diag, true);
-    struct fy_parse_cfg config = {.flags = FYPCF_QUIET | FYPCF_DISABLE_MMAP_OPT |
-                                           FYPCF_DEFAULT_VERSION_1_2 | FYPCF_JSON_NONE |
-                                           FYPCF_ALLOW_DUPLICATE_KEYS,
-                                  .diag = diag};
-    struct fy_parser *parser = fy_parser_create(&config);
-    if (!parser)
+    yaml_parser_t parser;
+    if (!yaml_parser_initialize(&parser))
         return SG_ERROR_MEMORY;
-    sg_status status = SG_ERROR_MEMORY;
-    if (fy_parser_set_string(parser, b->source->text + b->base, b->source->size - b->base) == 0)
-        status = read_events(b, parser, diag);
-    fy_parser_destroy(parser);
+    yaml_parser_set_input_string(&parser, (const unsigned char *)b->source->text + b->base,
+                                 b->source->size - b->base);
+    sg_status status = read_events(b, &parser);
+    yaml_parser_delete(&parser);
     return status;
 }
 
@@ -246,8 +316,8 @@ static sg_status refuse_bytes(builder *b, size_t at)
     return status;
 }
 
-/* What libfyaml is not given: bytes that are no text, on some of which it does not return, and
- * directives, which a problem file has no use for. */
+/* What libyaml is not given: bytes that are no text, and directives, which a problem file has no
+ * use for. */
 static sg_status check_text(builder *b)
 {
     const sgi_source *source = b->source;
@@ -280,15 +350,7 @@ sg_status sgi_yaml_parse(sgi_yaml **root, const sgi_source *source, size_t begin
         *root = b.root;
         return SG_OK;
     }
-    struct fy_diag_cfg config;
-    fy_diag_cfg_default(&config);
-    config.fp = NULL;
-    config.colorize = false;
-    struct fy_diag *diag = fy_diag_create(&config);
-    if (!diag)
-        return SG_ERROR_MEMORY;
-    status = parse_with(&b, diag);
-    fy_diag_destroy(diag);
+    status = read_text(&b);
     if (status == SG_OK && !b.root)
         status = refuse(&b, begin, begin, "the file is empty");
     if (status == SG_OK)

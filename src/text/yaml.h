@@ -1,6 +1,6 @@
 /* A problem file as a tree of nodes that know where they stand in the source.
  *
- * libfyaml reads the text event by event; the tree is ours. No code runs from a file: tags and
+ * libyaml reads the text event by event; the tree is ours. No code runs from a file: tags and
  * anchors are read over, aliases and directives are refused, and size, depth and number of nodes
  * are bounded. Scalars keep their decoded text; a position in it is traced back to the source
  * through quotes, escapes, folded lines and block indentation when a diagnostic needs it. */
