@@ -364,7 +364,6 @@ static int read_index(comparison *c)
 static int resume_folder(comparison *c)
 {
     const cli_arguments *a = c->arguments;
-    char path[SG_PATH_SIZE];
     if (a->seed >= 0 || a->seeds != 1 || a->variants) {
         complain("%s does not go with --resume: the comparison has its runs already",
                  a->variants    ? "--variants"
@@ -382,8 +381,7 @@ static int resume_folder(comparison *c)
             complain("%s is not the folder of a comparison: it has no compare.json", c->folder);
         return EXIT_BAD_INPUT;
     }
-    if (sgi_run_path(path, c->folder, "compare.json") == SG_OK)
-        c->index = json_load_file(path, 0, NULL);
+    c->index = read_json(c->folder, "compare.json");
     int code = read_index(c);
     if (code == EXIT_DONE)
         (void)lock_folder(&c->lock, c->folder, &code);

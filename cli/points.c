@@ -117,7 +117,7 @@ static int read_csv(columns *c, double **points, size_t *count)
     if (status != SG_OK) {
         tell(&diagnostic);
         sgi_csv_release(&csv);
-        return status == SG_ERROR_IO ? EXIT_BAD_INPUT : exit_code_of(status);
+        return exit_code_of_input(status);
     }
     c->column_count = csv.columns;
     c->count = csv.rows;
@@ -187,7 +187,7 @@ static int read_npz(columns *c, double **points, size_t *count)
     sg_diagnostic diagnostic = {0};
     sgi_arrays arrays;
     sg_status status = sgi_npz_read(c->path, FILE_LIMIT, NULL, &arrays, &diagnostic);
-    int code = status == SG_ERROR_IO ? EXIT_BAD_INPUT : exit_code_of(status);
+    int code = exit_code_of_input(status);
     if (status != SG_OK) {
         tell(&diagnostic);
     } else if (arrays.count == 0) {

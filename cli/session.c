@@ -10,9 +10,10 @@
 #include <unistd.h>
 
 #include "base/diagnostic.h"
+#include "files/file.h"
 #include "text/nearest.h"
 
-enum { COMMAND_SIZE = 2048 };
+enum { COMMAND_SIZE = 2048, MOST_JSON = 16 << 20 };
 
 volatile sig_atomic_t stop_requested;
 static char command_line[COMMAND_SIZE];
@@ -46,10 +47,21 @@ bool is_a_comparison(const char *path)
     return holds(path, "compare.json");
 }
 
+json_t *read_json(const char *folder, const char *name)
+{
+    char path[SG_PATH_SIZE], *text;
+    size_t size;
+    if (sgi_run_path(path, folder, name) != SG_OK ||
+        sgi_file_read(path, MOST_JSON, NULL, &text, &size, NULL) != SG_OK)
+        return NULL;
+    json_t *object = json_loadb(text, size, 0, NULL);
+    free(text);
+    return object;
+}
+
 json_t *read_record(const char *folder)
 {
-    char path[SG_PATH_SIZE];
-    return sgi_run_path(path, folder, "run.json") == SG_OK ? json_load_file(path, 0, NULL) : NULL;
+    return read_json(folder, "run.json");
 }
 
 const char *state_of(const char *folder, const json_t *record)
@@ -198,6 +210,12 @@ int exit_code_of(sg_status status)
     default:
         return EXIT_RUN_FAILED;
     }
+}
+
+/* A file that is not there is as wrong an input as one with a mistake in it. */
+int exit_code_of_input(sg_status status)
+{
+    return status == SG_ERROR_IO ? EXIT_BAD_INPUT : exit_code_of(status);
 }
 
 sg_pool *open_pool(const cli_arguments *arguments)

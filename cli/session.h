@@ -23,6 +23,9 @@ bool is_folder(const char *path);
  * or which shipped problem was probably meant. */
 void explain_path(const char *path, sg_diagnostic *diagnostic);
 
+/* A JSON file of a folder, or NULL. */
+json_t *read_json(const char *folder, const char *name);
+
 /* run.json of a run, or NULL. */
 json_t *read_record(const char *folder);
 
@@ -64,6 +67,8 @@ void wait_passively(void);
 
 /* Exit code for a library status: bad input, or a failed run. */
 int exit_code_of(sg_status status);
+/* The same for reading what the user named. */
+int exit_code_of_input(sg_status status);
 
 /* Prints a number with thousands separated: 30,723. */
 void format_thousands(uint64_t value, char *text, size_t size);

@@ -17,10 +17,7 @@ enum { DEFAULT_GRID_POINTS = 1 << 20 };
 /* A comparison has several networks: says what to type for the first of them. */
 static int choose_one(const char *folder)
 {
-    char path[SG_PATH_SIZE];
-    json_t *index = NULL;
-    if (sgi_run_path(path, folder, "compare.json") == SG_OK)
-        index = json_load_file(path, 0, NULL);
+    json_t *index = read_json(folder, "compare.json");
     const json_t *variants = json_object_get(index, "variants");
     complain("%s is a comparison: name one of its runs", folder);
     for (size_t v = 0; v < json_array_size(variants); v++) {
@@ -85,30 +82,30 @@ static int open_network(solution *s, const char *weights)
     status = sg_pinn_load(s->pinn, weights, &diagnostic);
     if (status != SG_OK) {
         tell(&diagnostic);
-        return EXIT_BAD_INPUT;
+        return exit_code_of_input(status);
     }
     return EXIT_DONE;
 }
 
 /* ---- What to evaluate --------------------------------------------------------------------- */
 
-static bool add_text(solution *s, const char *text, size_t length)
+static int add_text(solution *s, const char *text, size_t length)
 {
     if (s->text_count == MOST_COLUMNS - SG_MOST_COORDINATES) {
         complain("too many quantities");
-        return false;
+        return EXIT_BAD_INPUT;
     }
     char *copy = strndup(text, length);
     if (!copy) {
         complain("out of memory");
-        return false;
+        return EXIT_RUN_FAILED;
     }
     s->texts[s->text_count++] = copy;
-    return true;
+    return EXIT_DONE;
 }
 
 /* A list separated by commas that are not inside parentheses: u,u_x,min(u,0). */
-static bool add_list(solution *s, const char *list)
+static int add_list(solution *s, const char *list)
 {
     const char *begin = list;
     int depth = 0;
@@ -118,12 +115,11 @@ static bool add_list(solution *s, const char *list)
             continue;
         if (c == begin) {
             complain("--fields '%s' has an empty entry", list);
-            return false;
+            return EXIT_BAD_INPUT;
         }
-        if (!add_text(s, begin, (size_t)(c - begin)))
-            return false;
-        if (!*c)
-            return true;
+        int code = add_text(s, begin, (size_t)(c - begin));
+        if (code != EXIT_DONE || !*c)
+            return code;
         begin = c + 1;
     }
 }
@@ -132,11 +128,11 @@ static int choose_quantities(solution *s)
 {
     const sgi_names *names = &s->problem->names;
     sg_diagnostic diagnostic;
-    if (s->arguments->fields && !add_list(s, s->arguments->fields))
-        return EXIT_BAD_INPUT;
-    for (int f = 0; f < names->field_count && !s->arguments->fields; f++)
-        if (!add_text(s, names->fields[f], strlen(names->fields[f])))
-            return EXIT_RUN_FAILED;
+    int code = s->arguments->fields ? add_list(s, s->arguments->fields) : EXIT_DONE;
+    for (int f = 0; f < names->field_count && !s->arguments->fields && code == EXIT_DONE; f++)
+        code = add_text(s, names->fields[f], strlen(names->fields[f]));
+    if (code != EXIT_DONE)
+        return code;
     memset(&diagnostic, 0, sizeof diagnostic);
     sg_status status = sgi_problem_quantities(s->problem, (const char *const *)s->texts,
                                               s->text_count, &s->quantities, &diagnostic);
@@ -263,7 +259,10 @@ static int evaluate(solution *s)
     for (int k = 0; k < domain->component_count; k++) {
         char name[256];
         snprintf(name, sizeof name, "residual_%s", domain->terms[domain->component_terms[k]].name);
-        if (!add_text(s, name, strlen(name)) || !add_column(s, s->texts[s->text_count - 1]))
+        code = add_text(s, name, strlen(name));
+        if (code != EXIT_DONE)
+            return code;
+        if (!add_column(s, s->texts[s->text_count - 1]))
             return EXIT_RUN_FAILED;
     }
     return evaluate_set(s, domain, first);

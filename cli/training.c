@@ -165,7 +165,7 @@ int train_and_tell(const training *t, sgi_train_result *result)
     sg_status status = w->kind->subject(&subject, w->file, t->pool, t->isa, &diagnostic);
     if (status != SG_OK) {
         tell(&diagnostic);
-        return status == SG_ERROR_IO ? EXIT_BAD_INPUT : exit_code_of(status);
+        return exit_code_of_input(status);
     }
     if (t->heading && !t->arguments->quiet && !t->arguments->json) {
         w->kind->heading(w->file, subject);

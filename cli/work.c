@@ -75,8 +75,7 @@ bool open_work(work *w, const cli_arguments *arguments, const char *path, const 
     sg_status status = load_work(w, path, sets, n, &diagnostic);
     if (status == SG_OK && w->kind->waits)
         wait_passively();
-    /* A file that is not there is as wrong an input as one with a mistake in it. */
-    *exit_code = status == SG_ERROR_IO ? EXIT_BAD_INPUT : exit_code_of(status);
+    *exit_code = exit_code_of_input(status);
     if (status == SG_OK)
         return true;
     if (!diagnostic.message[0])

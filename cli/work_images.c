@@ -208,7 +208,7 @@ static int check(void *file, const cli_arguments *arguments)
         print_trial(trained, &t, sg_pool_threads(pool));
     sgi_subject_destroy(trained);
     sg_pool_destroy(pool);
-    return status == SG_ERROR_IO ? EXIT_BAD_INPUT : exit_code_of(status);
+    return exit_code_of_input(status);
 }
 
 /* ---- eval --------------------------------------------------------------------------------- */
@@ -255,7 +255,7 @@ static int eval(void *file, const cli_arguments *arguments, const char *weights)
         tell(&diagnostic);
     sgi_image_trainer_destroy(trainer);
     sg_pool_destroy(pool);
-    return status == SG_ERROR_IO ? EXIT_BAD_INPUT : exit_code_of(status);
+    return exit_code_of_input(status);
 }
 
 /* What an option asks for that a run on images does not have; NULL: nothing. */

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -173,38 +175,41 @@ static void a_folder_that_cannot_be_synced_takes_files(void **state)
     folder_remove(folder);
 }
 
-static int feed(const char *path)
+static int feed(int pipe)
 {
     static char data[200000];
     memset(data, 'p', sizeof data);
-    int pipe = open(path, O_WRONLY);
-    size_t done = 0;
-    while (pipe >= 0 && done < sizeof data) {
+    for (size_t done = 0; done < sizeof data;) {
         ssize_t put = write(pipe, data + done, sizeof data - done);
         if (put < 0)
             return 1;
         done += (size_t)put;
     }
-    return pipe < 0;
+    return 0;
 }
 
+/* As `stablegrad check /dev/stdin` and <(...) have it: a pipe without a name. */
 static void a_pipe_is_read_to_its_end(void **state)
 {
     (void)state;
-    char *folder = folder_temporary(), *data;
+    char path[64], *data;
     sg_diagnostic diagnostic = {0};
     sg_allocator heap = sgi_allocator_or_heap(NULL);
-    char *path = sgi_path_join(&heap, folder, "pipe");
     size_t size;
     for (int round = 0; round < 2; round++) {
-        assert_int_equal(mkfifo(path, 0666), 0);
+        int ends[2];
+        assert_int_equal(pipe(ends), 0);
         pid_t child = fork();
         if (child == 0) {
-            signal(SIGPIPE, SIG_IGN);
-            _exit(feed(path));
+            (void)signal(SIGPIPE, SIG_IGN);
+            (void)close(ends[0]);
+            _exit(feed(ends[1]));
         }
+        assert_int_equal(close(ends[1]), 0);
+        (void)snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
         size_t limit = round ? 1000 : 200000;
         sg_status status = sgi_file_read(path, limit, NULL, &data, &size, &diagnostic);
+        assert_int_equal(close(ends[0]), 0);
         assert_int_equal(waitpid(child, NULL, 0), child);
         assert_status(status, round ? SG_ERROR_FORMAT : SG_OK);
         if (status == SG_OK) {
@@ -213,9 +218,53 @@ static void a_pipe_is_read_to_its_end(void **state)
             assert_int_equal(data[size], 0);
             sgi_release(&heap, data);
         }
-        assert_int_equal(unlink(path), 0);
     }
-    sgi_release(&heap, path);
+}
+
+static void refused(const char *path, bool streams, const char *words)
+{
+    sg_diagnostic diagnostic = {0};
+    int descriptor;
+    assert_status(sgi_file_open(path, streams, &descriptor, &diagnostic), SG_ERROR_IO);
+    assert_int_equal(descriptor, -1);
+    assert_non_null(strstr(said(&diagnostic), words));
+}
+
+/* Opening a FIFO that nobody writes to would wait for ever: the alarm ends the test then. */
+static void what_is_no_file_is_refused_at_once(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary();
+    sg_allocator heap = sgi_allocator_or_heap(NULL);
+    char *fifo = sgi_path_join(&heap, folder, "fifo"), *link = sgi_path_join(&heap, folder, "link");
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int ends[2], plug = socket(AF_UNIX, SOCK_STREAM, 0);
+    (void)snprintf(address.sun_path, sizeof address.sun_path, "%s/socket", folder);
+    (void)alarm(20);
+    assert_int_equal(mkfifo(fifo, 0666), 0);
+    assert_int_equal(symlink(fifo, link), 0);
+    assert_int_equal(bind(plug, (struct sockaddr *)&address, sizeof address), 0);
+    for (int streams = 0; streams < 2; streams++) {
+        refused(fifo, streams, "is a pipe, not a file");
+        refused(link, streams, "is a pipe, not a file");
+        refused(address.sun_path, streams, "is a socket, not a file");
+        refused("/dev/zero", streams, "is a device, not a file");
+        refused(folder, streams, "is a folder, not a file");
+    }
+    char *data;
+    size_t size;
+    assert_status(sgi_file_read(fifo, 10, NULL, &data, &size, NULL), SG_ERROR_IO);
+    assert_int_equal(pipe(ends), 0);
+    char unnamed[64];
+    (void)snprintf(unnamed, sizeof unnamed, "/proc/self/fd/%d", ends[0]);
+    refused(unnamed, false, "is a pipe, not a file");
+    (void)alarm(0);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    (void)close(plug);
+    (void)unlink(address.sun_path);
+    sgi_release(&heap, fifo);
+    sgi_release(&heap, link);
     folder_remove(folder);
 }
 
@@ -282,6 +331,7 @@ int main(void)
         cmocka_unit_test(failures_name_the_file),
         cmocka_unit_test(a_folder_that_cannot_be_synced_takes_files),
         cmocka_unit_test(a_pipe_is_read_to_its_end),
+        cmocka_unit_test(what_is_no_file_is_refused_at_once),
         cmocka_unit_test(a_full_disk_leaves_the_old_file),
         cmocka_unit_test(allocations_fail_in_turn),
     };

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/diagnostic.h"
@@ -39,6 +41,49 @@ char *sgi_path_join(const sg_allocator *allocator, const char *folder, const cha
         (void)snprintf(path, size, "%s%s%s", folder, head && folder[head - 1] != '/' ? "/" : "",
                        name);
     return path;
+}
+
+/* What is not a regular file, or NULL. */
+static const char *kind_of(mode_t mode)
+{
+    return S_ISREG(mode)    ? NULL
+           : S_ISDIR(mode)  ? "a folder"
+           : S_ISFIFO(mode) ? "a pipe"
+           : S_ISSOCK(mode) ? "a socket"
+                            : "a device";
+}
+
+/* A pipe without a name has a writer, or has had one, so that it ends; a terminal has a reader's
+ * Ctrl-D. */
+static bool is_stream(int descriptor, mode_t mode)
+{
+    struct statfs system;
+    return S_ISFIFO(mode) ? fstatfs(descriptor, &system) == 0 && system.f_type == PIPEFS_MAGIC
+                          : S_ISCHR(mode) && isatty(descriptor);
+}
+
+sg_status sgi_file_open(const char *path, bool streams, int *descriptor, sg_diagnostic *diagnostic)
+{
+    struct stat info;
+    *descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (*descriptor < 0 && errno == ENXIO && stat(path, &info) == 0 && kind_of(info.st_mode))
+        return sgi_fail_file(diagnostic, SG_ERROR_IO, path, "is %s, not a file",
+                             kind_of(info.st_mode));
+    if (*descriptor < 0)
+        return sgi_fail_file(diagnostic, SG_ERROR_IO, path, "%m");
+    sg_status status = SG_OK;
+    if (fstat(*descriptor, &info) != 0)
+        status = sgi_fail_file(diagnostic, SG_ERROR_IO, path, "%m");
+    else if (kind_of(info.st_mode) && !(streams && is_stream(*descriptor, info.st_mode)))
+        status = sgi_fail_file(diagnostic, SG_ERROR_IO, path, "is %s, not a file",
+                               kind_of(info.st_mode));
+    else if (fcntl(*descriptor, F_SETFL, 0) != 0) /* from here on reads may wait */
+        status = sgi_fail_file(diagnostic, SG_ERROR_IO, path, "%m");
+    if (status != SG_OK) {
+        (void)close(*descriptor);
+        *descriptor = -1;
+    }
+    return status;
 }
 
 /* Reads until the end of the file or `capacity` bytes; returns the number, or -1. */
@@ -107,8 +152,6 @@ static sg_status read_open(int descriptor, const char *path, size_t limit,
     struct stat info;
     if (fstat(descriptor, &info) != 0)
         return sgi_fail_file(diagnostic, SG_ERROR_IO, path, "%m");
-    if (S_ISDIR(info.st_mode))
-        return sgi_fail_file(diagnostic, SG_ERROR_IO, path, "not a file");
     if (!S_ISREG(info.st_mode))
         return read_stream(descriptor, path, limit, allocator, data, size, diagnostic);
     if ((uintmax_t)info.st_size > limit || (uintmax_t)info.st_size >= SIZE_MAX)
@@ -135,10 +178,11 @@ sg_status sgi_file_read(const char *path, size_t limit, const sg_allocator *give
     *data = NULL;
     *size = 0;
     sg_allocator allocator = sgi_allocator_or_heap(given);
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0)
-        return sgi_fail_file(diagnostic, SG_ERROR_IO, path, "%m");
-    sg_status status = read_open(descriptor, path, limit, &allocator, data, size, diagnostic);
+    int descriptor;
+    sg_status status = sgi_file_open(path, true, &descriptor, diagnostic);
+    if (status != SG_OK)
+        return status;
+    status = read_open(descriptor, path, limit, &allocator, data, size, diagnostic);
     (void)close(descriptor);
     return status;
 }

@@ -21,8 +21,14 @@ bool sgi_file_exists(const char *path);
 /* "folder/name", to be released with sgi_release; NULL when memory runs out. */
 char *sgi_path_join(const sg_allocator *allocator, const char *folder, const char *name);
 
-/* Reads a whole file, or a pipe to its end, of at most `limit` bytes. *data has a zero byte after
- * its *size bytes and is released with sgi_release(allocator, ...). */
+/* Opens a regular file to be read; with `streams` also a pipe without a name (as /dev/stdin and the
+ * shell's <(...) are) and a terminal. Everything else is refused, and nothing is waited for: a FIFO
+ * that nobody writes to, or a device, would hold up the program for ever. Close *descriptor. */
+SG_CHECKED sg_status sgi_file_open(const char *path, bool streams, int *descriptor,
+                                   sg_diagnostic *diagnostic);
+
+/* Reads a whole file, or a pipe without a name to its end, of at most `limit` bytes. *data has a
+ * zero byte after its *size bytes and is released with sgi_release(allocator, ...). */
 SG_CHECKED sg_status sgi_file_read(const char *path, size_t limit, const sg_allocator *allocator,
                                    char **data, size_t *size, sg_diagnostic *diagnostic);
 

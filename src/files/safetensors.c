@@ -6,7 +6,6 @@
 #include "files/safetensors.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,6 +17,7 @@
 #include "base/diagnostic.h"
 #include "base/memory.h"
 #include "files/checksum.h"
+#include "files/file.h"
 
 /* The limit of the reference implementation: no honest header comes near it. */
 #define MAX_HEADER ((uint64_t)100000000)
@@ -110,8 +110,6 @@ static sg_status read_header(reader *r)
     unsigned char prefix[8];
     if (fstat(r->file, &info) != 0)
         return sgi_fail_file(r->diagnostic, SG_ERROR_IO, r->path, "%m");
-    if (!S_ISREG(info.st_mode))
-        return sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path, "not a regular file");
     uint64_t file_size = (uint64_t)info.st_size;
     if (file_size < sizeof prefix)
         return sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path,
@@ -350,9 +348,9 @@ sg_status sgi_safetensors_open(sgi_safetensors **out, const char *path, const sg
         return SG_ERROR_MEMORY;
     handle->allocator = allocator;
     reader r = {.handle = handle, .path = path, .diagnostic = diagnostic};
-    r.file = open(path, O_RDONLY | O_CLOEXEC);
-    sg_status status =
-        r.file < 0 ? sgi_fail_file(r.diagnostic, SG_ERROR_IO, r.path, "%m") : read_header(&r);
+    sg_status status = sgi_file_open(path, false, &r.file, diagnostic);
+    if (status == SG_OK)
+        status = read_header(&r);
     if (status == SG_OK)
         status = parse_entries(&r);
     if (status == SG_OK)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/diagnostic.h"
 #include "files/file.h"
@@ -70,10 +71,15 @@ static sg_status read_records(sg_dataset *set, size_t *at, const char *path,
 {
     uint8_t record[2 + CIFAR_PIXELS];
     size_t bytes = record_size(set->classes);
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return sgi_fail_file(diagnostic, SG_ERROR_IO, path, "%m");
-    sg_status status = SG_OK;
+    int descriptor;
+    sg_status status = sgi_file_open(path, false, &descriptor, diagnostic);
+    if (status != SG_OK)
+        return status;
+    FILE *file = fdopen(descriptor, "rb");
+    if (!file) {
+        (void)close(descriptor);
+        return sgi_fail_file(diagnostic, SG_ERROR_MEMORY, path, "out of memory");
+    }
     while (status == SG_OK && *at < set->count && fread(record, 1, bytes, file) == bytes) {
         int label = record[bytes - CIFAR_PIXELS - 1];
         if (label >= set->classes)
