@@ -8,7 +8,9 @@
 /* Tells everything; returns an exit code. */
 int check_problem(sgi_problem *problem, const cli_arguments *arguments);
 
-/* "burgers3d  4 x 96 tanh, 30,723 parameters, 3,072 points per step, channels u u_t ...". */
+/* Two lines: "burgers3d  4 x 96 tanh, 30,723 parameters, 3,072 points per step" and "channels u u_x
+ * ...".
+ */
 void print_problem(const sg_pinn *pinn, const sg_pinn_batch *batch);
 
 #endif

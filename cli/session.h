@@ -29,8 +29,8 @@ json_t *read_json(const char *folder, const char *name);
 /* run.json of a run, or NULL. */
 json_t *read_record(const char *folder);
 
-/* "running", "complete", "interrupted", "failed", or "killed": the record says that it runs, and
- * its process is no more. */
+/* "running", "complete", "interrupted", "failed", or "killed", which means that the record says
+ * that the run is going on but its process no longer exists. */
 const char *state_of(const char *folder, const json_t *record);
 
 /* Takes the lock of a run that is there, or of a comparison; false after saying who has it, with

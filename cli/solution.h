@@ -24,9 +24,8 @@ typedef struct solution {
     size_t column_count;
 } solution;
 
-/* The files that operand 0 means. Of a run: its problem and its newest (or best) weights; of
- * weights:
- * --problem. Returns an exit code after saying what is wrong. */
+/* The files that operand 0 means: of a run, its problem and its newest (or best) weights; of a file
+ * of weights, the problem that --problem names. Returns an exit code after saying what is wrong. */
 int find_files(const cli_arguments *arguments, char problem[SG_PATH_SIZE],
                char weights[SG_PATH_SIZE]);
 

@@ -16,8 +16,8 @@ typedef struct variant {
     size_t set_count;
 } variant;
 
-/* A kind of work. A new one is a file with such a table here and a row in the list of work.c, and a
- * file with a sgi_subject_type in train/; the report has its own choice of sections. */
+/* A kind of work. A new kind is a file with such a table here and a row in the list of work.c, a
+ * file with a sgi_subject_type in src/train, and one with a sgi_report_kind in src/report. */
 typedef struct work_kind {
     /* Whether a text is of this kind; NULL: every text that no kind before it takes. */
     bool (*recognise)(const char *text, size_t size);
@@ -34,7 +34,7 @@ typedef struct work_kind {
     /* Steps of the whole run, given the run.json of one that is there. */
     int64_t (*steps)(const void *file, const json_t *record);
 
-    /* The file with every option, as sgi_problem_write gives it: released with the heap's. */
+    /* The file with every option written out; released with the heap's allocator. */
     sg_status (*write)(const void *file, char **text);
 
     /* "AdamW + StableGrad (output)": what is compared, in few words. */

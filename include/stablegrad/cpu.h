@@ -9,8 +9,8 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* SG_ISA_AUTO picks the best that the processor and the build have; the others force one.
- * SG_ISA_GENERIC is the compiler's own vectors for the baseline of the target. */
+/* SG_ISA_AUTO picks the best set that both the processor and the build have; the others force one.
+ * SG_ISA_GENERIC is what the compiler makes of vectors for the least processor of its target. */
 #define SG_ISA_LIST(X)                                                                             \
     X(SG_ISA_AUTO, "auto")                                                                         \
     X(SG_ISA_GENERIC, "generic")                                                                   \
@@ -23,8 +23,9 @@ typedef enum sg_isa { SG_ISA_LIST(SG_LIST_ENUM) } sg_isa;
 /* The name in the list; "unknown" for other values. */
 const char *sg_isa_name(sg_isa isa);
 
-/* Resolves SG_ISA_AUTO; returns any other value unchanged if this processor can run it and this
- * build contains it, and SG_ISA_AUTO if not. */
+/* The instruction set that is used when `wanted` is asked for: the best one for SG_ISA_AUTO,
+ * otherwise `wanted` itself. SG_ISA_AUTO as a result means that this processor cannot run `wanted`
+ * or that this build does not contain it. */
 sg_isa sg_isa_resolve(sg_isa wanted);
 
 #pragma GCC visibility pop

@@ -1,4 +1,5 @@
-/* The one carrier of what went wrong: where it is, what it is, and what was probably meant.
+/* A diagnostic describes one mistake or failure: where it is, what it is, and what was probably
+ * meant. sg_diagnostic_format writes it as
  *
  *     heat.yaml:9:17: error: unknown name 'u_tt_' in equation 'heat'
  *         9 |   heat: u_t - k*u_tt_
@@ -28,8 +29,8 @@ typedef struct sg_diagnostic {
     int source_column;    /* where `column` lies in `source`; 0: no source is shown */
 } sg_diagnostic;
 
-/* Writes the whole as text with a final line break, always terminated, and returns the length that
- * the full text has, as snprintf does. */
+/* Writes the diagnostic as text with a final line break. As with snprintf, the text is cut to fit,
+ * is always terminated, and the result is the length of the full text. */
 size_t sg_diagnostic_format(const sg_diagnostic *diagnostic, char *text, size_t capacity);
 
 #pragma GCC visibility pop

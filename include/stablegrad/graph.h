@@ -51,7 +51,7 @@ typedef int sg_net_node;
 typedef enum sg_act { SG_ACT_LIST(SG_LIST_ENUM) } sg_act;
 #define SG_ACT_COUNT (0 SG_ACT_LIST(SG_LIST_COUNT))
 
-/* The name in the list; "unknown" for other values. So do the functions sg_..._name below. */
+/* The name in the list; "unknown" for other values. All functions sg_..._name below do the same. */
 const char *sg_act_name(sg_act act);
 
 #define SG_NORM_LIST(X)                                                                            \
@@ -67,7 +67,7 @@ typedef enum sg_norm { SG_NORM_LIST(SG_LIST_ENUM) } sg_norm;
 #define SG_NORM_COUNT (0 SG_NORM_LIST(SG_LIST_COUNT))
 const char *sg_norm_name(sg_norm norm);
 
-/* X for those that a task file may ask for, TEST for the one that is there for tests. */
+/* X stands for those that a task file may ask for, TEST for the one that is there for tests. */
 #define SG_PRECISION_LIST(X, TEST)                                                                 \
     X(SG_PRECISION_FLOAT, "float", "float=float32")                                                \
     /* convolutions multiply in bf16 where that pays; weights and sums are float.                  \
@@ -172,8 +172,9 @@ typedef struct sg_model_options {
     int classes;
     sg_norm norm;      /* in place of the model's BatchNorm; group: gcd(32, channels) groups */
     bool bias;         /* with SG_NORM_NONE: give each convolution that lost its norm a bias */
-    double dropout;    /* before the classifier, and */
-    double drop_path;  /* of the last block; both only in efficientnet_v2_s. < 0: the model's 0.2 */
+    double dropout;    /* before the classifier; < 0: the model's own, 0.2 */
+    double drop_path;  /* of the last block; < 0: the model's own, 0.2. Both are for
+                          efficientnet_v2_s only */
     const int *hidden; /* mlp: widths of the hidden layers, and how many; NULL: 4 of 256 */
     int hidden_count;
     sg_act act; /* mlp: SG_ACT_RELU and so on */
@@ -182,9 +183,10 @@ typedef struct sg_model_options {
 /* 1000 classes, BatchNorm, no biases, the model's own dropout, tanh. */
 sg_model_options sg_model_defaults(void);
 
-/* Builds "resnet18", "resnet50", "efficientnet_v2_s" (torchvision's names and parameters) or "mlp"
- * ("layers.0.weight", ...) on a new graph and compiles it; the parameters
- * are zeros still. */
+/* Builds "resnet18", "resnet50", "efficientnet_v2_s" (with torchvision's parameters and their
+ * names) or "mlp" ("layers.0.weight", ...) on a new graph and compiles it. The parameters are still
+ * zeros.
+ */
 SG_CHECKED sg_status sg_net_model(sg_net *graph, const char *name, const sg_model_options *options);
 
 /* The name of model `index`, NULL past the end. */
@@ -199,7 +201,7 @@ sg_params *sg_net_params(sg_net *graph);
 /* The shape of parameter `index`: up to four extents, returns how many. */
 int sg_net_param_shape(const sg_net *graph, size_t index, int shape[4]);
 
-/* What is saved beside the parameters: running means and variances. */
+/* A buffer is what is saved beside the parameters: running means and variances. */
 typedef struct sg_net_buffer {
     const char *name;
     float *values;
@@ -279,13 +281,14 @@ SG_CHECKED sg_status sg_net_loss(sg_net *graph, const int *labels, int count, do
  * the caller instead of sg_net_loss. */
 float *sg_net_signal(sg_net *graph);
 
-/* Overwrites every gradient. SG_ERROR_ORDER unless a forward in SG_MODE_TRAIN came before. */
+/* The backward pass, which overwrites every gradient. SG_ERROR_ORDER unless a forward pass in
+ * SG_MODE_TRAIN came before. */
 SG_CHECKED sg_status sg_net_backward(sg_net *graph);
 
 /* ---- Looking inside ----------------------------------------------------------------------- */
 
-/* What one pass of the forward list writes: a convolution with what is fused to it, a norm with its
- * activation, a pooling; named after the last node in it. */
+/* A layer here is what one step of the forward pass writes: a convolution with what is fused to it,
+ * a norm with its activation, a pooling. It is named after the last node in it. */
 typedef struct sg_layer_report {
     const char *name;
     double mean, std;
@@ -293,11 +296,12 @@ typedef struct sg_layer_report {
     bool finite;
 } sg_layer_report;
 
-/* Repeats the forward pass of the last batch, same mode and random choices, the weights as they are
- * now, running statistics left alone, and measures every layer's output. */
+/* Repeats the forward pass of the last batch and measures every layer's output. The mode and the
+ * random choices are the same, the weights are as they are now, and running statistics are left
+ * alone. */
 SG_CHECKED sg_status sg_net_observe(sg_net *graph);
 size_t sg_net_layer_count(const sg_net *graph);
-/* As sg_net_observe found it. */
+/* Layer `index`, as the last sg_net_observe found it. */
 sg_layer_report sg_net_layer_at(const sg_net *graph, size_t index);
 /* The first layer, in the order of the forward pass, whose output was not finite; or
  * SG_NOT_FOUND. */
@@ -305,8 +309,8 @@ size_t sg_net_first_not_finite(const sg_net *graph);
 
 typedef struct sg_net_info {
     size_t parameters;
-    size_t activation_bytes; /* the planned arena, and */
-    size_t unplanned_bytes;  /* what it would be without reuse */
+    size_t activation_bytes; /* of all buffers, which share memory where their lives allow it */
+    size_t unplanned_bytes;  /* what they would take without sharing */
     size_t work_bytes;       /* shared by all kernels */
     size_t ops;
     int block; /* channels in a block of the layout */

@@ -1,5 +1,5 @@
-/* Image data sets for the networks: CIFAR files and folders of JPEG and PNG, augmented and handed
- * out in batches that worker threads prepare ahead of the step.
+/* Image data sets for the networks: CIFAR files and folders of JPEG and PNG files. Images are
+ * augmented and handed out in batches, which worker threads prepare ahead of the step.
  *
  * Which images make a batch, and how each is cropped and flipped, are pure functions of (seed,
  * epoch, position): a run repeats whatever the number of workers, and resumes without state. */
@@ -50,8 +50,8 @@ const char *sg_dataset_class_name(const sg_dataset *set, int label);
 /* ---- Views: how an image becomes an input ------------------------------------------------- */
 
 typedef struct sg_image_view {
-    int size;                  /* of the square input */
-    bool augment;              /* random resized crop and flip; otherwise resize and centre crop */
+    int size;     /* of the square input */
+    bool augment; /* random crop, resized, and flip; otherwise resize and centre crop */
     double area_min, area_max; /* of the crop, as a share of the image */
     double aspect;             /* of the crop: between 1 / aspect and aspect */
     bool flip;                 /* left to right with probability 1/2, when augmenting */
@@ -66,7 +66,8 @@ sg_image_view sg_image_view_defaults(void);
 
 /* Image `index` as the view of that epoch: (3, size, size) floats. SG_ERROR_FORMAT for a corrupt
  * image, SG_ERROR_IO for a missing one. Memory for the time of the call comes from the data set's
- * allocator: several threads, as a loader's workers, may read at once if that may be called so. */
+ * allocator. Several threads, such as a loader's workers, may read at once if that allocator may be
+ * called by several threads at once. */
 SG_CHECKED sg_status sg_dataset_read(const sg_dataset *set, size_t index, const sg_image_view *view,
                                      uint64_t epoch, float *image, sg_diagnostic *diagnostic);
 
@@ -104,15 +105,15 @@ typedef struct sg_batch {
     const float *images; /* (batch, 3, size, size), zeros past `count` */
     const int *labels;   /* (batch) */
     int count;           /* images in it; 0 after the last batch */
-    double waited;       /* seconds that this call stood still: 0 when the loader keeps ahead */
+    double waited;       /* seconds that this call waited; 0 when the loader keeps ahead */
 } sg_batch;
 
 /* The next batch, valid until the next call. An image that cannot be read is counted and, when the
  * view augments, replaced by the next one of the data set that can; otherwise it is left out. */
 SG_CHECKED sg_status sg_loader_next(sg_loader *loader, sg_batch *batch);
 
-/* Images that could not be read since the loader was made; `last` (may be NULL) receives why the
- * last of them could not. */
+/* The number of images that could not be read since the loader was made. `last` (may be NULL)
+ * receives why the last of them could not be. */
 uint64_t sg_loader_skipped(sg_loader *loader, sg_diagnostic *last);
 
 #pragma GCC visibility pop

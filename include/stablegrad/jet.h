@@ -1,5 +1,5 @@
-/* The jet engine: an MLP's values and input derivatives at many points, and from their adjoints
- * the gradient of the weights.
+/* The jet engine computes an MLP's values and its derivatives by the inputs at many points, and
+ * from their adjoints (the derivatives of the loss by each of them) the gradient of the weights.
  *
  * A network maps coordinates x to outputs u(x). A plan says which derivatives of u are wanted. An
  * engine holds one network and several point sets, each with a plan and two callbacks: `points`
@@ -132,9 +132,9 @@ const char *sg_distribution_name(sg_distribution distribution);
 typedef struct sg_jet_init {
     sg_fan fan;
     sg_distribution distribution;
-    double
-        gain; /* weights have deviation gain / sqrt(fan); 0: the activation's own gain in hidden
-                 layers, 1/sqrt(E f(z)^2) for standard normal z (1.593 for tanh), 1 in the last */
+    /* Weights have the standard deviation gain / sqrt(fan). 0 means the activation's own gain in
+     * hidden layers, 1/sqrt(E f(z)^2) for standard normal z (1.593 for tanh), and 1 in the last. */
+    double gain;
     uint64_t seed;
 } sg_jet_init;
 
@@ -152,8 +152,8 @@ typedef struct sg_jet_term {
     double coefficient;           /* finite and not 0 */
     int order;                    /* 0 (the value) to SG_JET_MOST_ORDER */
     int along[SG_JET_MOST_ORDER]; /* the coordinate of each differentiation: u_xxt is {0, 0, 1} */
-    int varying; /* 0, or k: also times the k-th number that the set's `varying` gives each point;
-                    the combination may then hold no values */
+    int varying; /* 0, or k: the term is also multiplied by the k-th number that the set's `varying`
+                    callback gives for each point; no term of the request may then have order 0 */
 } sg_jet_term;
 
 /* One wanted quantity: a derivative, or a combination of derivatives. */
@@ -219,7 +219,7 @@ typedef struct sg_jet_tile {
     void *const *adjoints;     /* like `values`, zeros on entry: write dL/dvalue, or d(residual
                                   `component`)/dvalue; NULL when only values are wanted */
     double *sums;              /* the set's sums: add to them (not in Jacobian calls: NULL) */
-    void *residuals;           /* NULL, or where residual `component` itself is wanted */
+    void *residuals;           /* NULL, or an array for the values of residual `component` */
 } sg_jet_tile;
 
 typedef void sg_jet_residual_function(void *context, const sg_jet_tile *tile);
@@ -346,11 +346,11 @@ SG_CHECKED sg_status sg_jacobian_normal(sg_jacobian *jacobian, const sg_normal_e
 SG_CHECKED sg_status sg_jacobian_kernel(sg_jacobian *jacobian, const double *weights,
                                         double *kernel);
 
-/* What a call of sg_jacobian_kernel does, for the sets as they are. */
+/* What a call of sg_jacobian_kernel costs, for the sets as they are now. */
 typedef struct sg_jacobian_cost {
     double operations; /* floating-point, of the products of pairs and of making the panels */
-    int gram_layers;   /* layers taken by products of inputs and adjoints; the others by rows */
-    size_t panels;     /* 1: every item is passed through the network once; n: (n + 1) / 2 times */
+    int gram_layers;   /* layers that use products of inputs and adjoints; the others use rows */
+    size_t panels;     /* with n panels, an item passes through the network (n + 1) / 2 times */
 } sg_jacobian_cost;
 sg_jacobian_cost sg_jacobian_kernel_cost(sg_jacobian *jacobian);
 

@@ -1,15 +1,18 @@
-/* Every enumeration of the library is written once, as a list
+/* Every enumeration of the library is written once, as a list such as
  *
- *     #define SG_COLOUR_LIST(X)             X(SG_COLOUR_RED, "red")  X(SG_COLOUR_BLUE, "blue",
- * "blue=azure")
+ *     #define SG_COLOUR_LIST(X)
+ *         X(SG_COLOUR_RED, "red")
+ *         X(SG_COLOUR_BLUE, "blue", "blue=azure", "Blue")
  *
- * from which follow the enumeration, how many values it has, the function that gives a value's
- * name, the words that problem files take for it, what run.json says, and the tables of the Python
- * package. A row is the value's constant and its name. Where they differ from the name there follow
- * the words of problem files (the one that is written, then its synonyms after `=`), and after them
- * the name in running text.
+ * (with backslashes at the ends of its lines). From the list follow the enumeration, the number of
+ * its values, the function that gives a value's name, the words for it in problem files and in
+ * run.json, and the tables of the Python package.
  *
- * The numeric values are part of the ABI: append to a list, never reorder. */
+ * A row has two to four columns: the constant; the name; the words for it in problem files, where
+ * they differ from the name (the word that is written, and after each `=` a synonym that is read
+ * too); and the name in running text, where that differs.
+ *
+ * The numeric values are part of the ABI: append to a list, never reorder it. */
 #ifndef STABLEGRAD_LIST_H
 #define STABLEGRAD_LIST_H
 

@@ -9,9 +9,9 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* A caller's own allocator. Wherever one is accepted, NULL means the C library's heap.
- * The struct is copied; `context` must outlive every handle made with it. Handles allocate when
- * they are created and release when they are destroyed; a training step allocates nothing. */
+/* An allocator of the caller's own. Wherever one is accepted, NULL means the C library's heap.
+ * The struct is copied; `context` must outlive every handle that is made with it. Handles allocate
+ * when they are created and release when they are destroyed; a training step allocates nothing. */
 typedef struct sg_allocator {
     /* Returns `size` bytes (never 0) aligned to `alignment` (a power of two), or NULL. */
     void *(*allocate)(void *context, size_t alignment, size_t size);

@@ -67,7 +67,7 @@ SG_CHECKED sg_status sg_optim_create(sg_optim **optim, sg_params *params,
 /* NULL is allowed. */
 void sg_optim_destroy(sg_optim *optim);
 
-/* What one step did. */
+/* What a call of sg_optim_step did. */
 typedef struct sg_step_info {
     uint64_t step;        /* the step this was, counted from 0; skipped steps count too */
     bool skipped;         /* nothing was changed but the step number: a gradient was not finite */
@@ -75,7 +75,7 @@ typedef struct sg_step_info {
     double gradient_norm; /* global norm, scaled, before clipping; 0 when it was not needed */
     double clip_factor;   /* what clipping multiplied the gradients by; 1 when off or below */
     bool rescaled;        /* the moments are in the units of rescaled gradients */
-    bool handed_over;     /* that changed with this step: see sg_optim_handover */
+    bool handed_over;     /* `rescaled` changed with this step: see sg_optim_handover */
 } sg_step_info;
 
 /* Takes one step. With a scaler that has measured this step, its factors are applied inside the
@@ -87,21 +87,22 @@ typedef struct sg_step_info {
  * clip could not be summed over the ranks; nothing is changed then. */
 SG_CHECKED sg_status sg_optim_step(sg_optim *optim, sg_scaler *scaler, sg_step_info *info);
 
-/* Takes the moments to the units of the gradients to come. While StableGrad is on, a moment is that
- * of rescaled gradients: Adam's first moment is a factor alpha away from that of raw gradients, its
- * second alpha^2, the momentum of SGD alpha. When the scaler's window ends the gradients are raw
- * again, and steps with the old moments are far too large or too small for a while. So the state
- * holds for each span the mean factor of its last ten steps or so, and the moments are divided by
- * it; when rescaling begins late or again, they are multiplied by the first factor.
+/* Converts the moments to the units of the gradients to come. While StableGrad is on, moments are
+ * averages of rescaled gradients: Adam's first moment differs from that of raw gradients by a
+ * factor alpha, its second by alpha^2, the momentum of SGD by alpha. When the scaler's window ends,
+ * the gradients are raw again, and steps with the old moments are far too large or too small for a
+ * while. So the state holds for each span the mean factor of its last ten steps or so, and the
+ * moments are divided by it; when rescaling begins late or again, they are multiplied by the first
+ * factor.
  * SG_HANDOVER_KEEP and SG_HANDOVER_RESTART of the scaler's configuration say otherwise. A block
  * that was never rescaled (nor clipped) is left as it is. Weight decay that is added to the
  * gradient (SG_OPTIM_ADAM and SGD) is in the moments and is converted with them.
  *
  * sg_optim_step does this by itself in the first step whose units differ from those of the steps
- * before; this call is for who wants it earlier, with the scaler that has measured the next step,
- * or who ends rescaling by giving sg_optim_step no scaler: NULL converts to raw units. Nothing
- * happens when the units do not change; *handed_over, which may be NULL, says whether they did.
- * Errors as sg_optim_step. */
+ * before. Call this function to do it earlier, with the scaler that has measured the next step, or
+ * to end rescaling by no longer giving sg_optim_step a scaler: with NULL it converts to raw units.
+ * Nothing happens when the units do not change; *handed_over, which may be NULL, says whether they
+ * did. The errors are those of sg_optim_step. */
 SG_CHECKED sg_status sg_optim_handover(sg_optim *optim, const sg_scaler *scaler, bool *handed_over);
 
 /* The number of the next step: how many were taken or skipped so far. */
@@ -121,8 +122,9 @@ SG_CHECKED sg_status sg_optim_set_rate_factor(sg_optim *optim, size_t span, doub
 
 /* ---- Saving and restoring ----------------------------------------------------------------- */
 
-/* The whole state (step counts and moment estimates, not the parameters or the configuration) as
- * one flat block in this machine's byte order; owned by the optimizer and changed by every step. */
+/* The whole state (step counts, moments and their units, but neither the parameters nor the
+ * configuration) as one flat block in this machine's byte order. It is owned by the optimizer and
+ * changed by every step. */
 const void *sg_optim_state(const sg_optim *optim, size_t *size);
 
 /* Copies a saved block back. SG_ERROR_STATE, and no change, unless it was saved by an optimizer of

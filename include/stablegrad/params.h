@@ -24,7 +24,7 @@ typedef enum sg_type { SG_TYPE_LIST(SG_LIST_ENUM) } sg_type;
 /* The name in the list; "unknown" for other values. */
 const char *sg_type_name(sg_type type);
 
-/* What a span is to its layer; the block partition SG_BLOCKS_WEIGHT leaves biases untouched. */
+/* What a span is in its layer. The block partition SG_BLOCKS_WEIGHT leaves biases as they are. */
 #define SG_ROLE_LIST(X)                                                                            \
     X(SG_ROLE_WEIGHT, "weight")                                                                    \
     X(SG_ROLE_BIAS, "bias")

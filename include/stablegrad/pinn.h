@@ -1,14 +1,15 @@
 /* PINNs: a PDE written as text, a network for its solution, and all that training needs.
  *
  *     sg_pinn_open(&pinn, "heat.yaml", NULL, 0, NULL, &diagnostic);
- *     sg_pinn_train(pinn, &config, &result);
+ *     sg_pinn_train(pinn, &config, &result, NULL);
  *     sg_pinn_evaluate(pinn, (const char *[]){"u", "u_x"}, 2, points, count, values, NULL, NULL);
  *     sg_pinn_close(pinn);
  *
- * Three handles. sg_pinn is a problem with its network; docs/problems.md says how a problem is
- * written. sg_pinn_batch is a set of points for every part of the problem, and gives the loss, its
- * gradient and the Jacobian of its residuals there, for a training loop of one's own.
- * sg_pinn_trainer takes the steps that the problem's settings ask for; sg_pinn_train is its loop.
+ * There are three handles. sg_pinn is a problem with its network; docs/problems.md says how a
+ * problem is written. sg_pinn_batch has points for every part of the problem and computes the loss,
+ * its gradient and the Jacobian of the residuals there, for a training loop of one's own.
+ * sg_pinn_trainer takes the steps that the problem's settings ask for; sg_pinn_train is a loop over
+ * it.
  *
  * The loss. A problem has point sets: set 0 is the domain, every condition is one more. A set has
  * N items, which are points, or pairs of points for a periodic condition. Each item has residual
@@ -85,7 +86,7 @@ typedef struct sg_pinn_set {
 typedef struct sg_pinn_term {
     const char *name; /* of the equation or the condition */
     double weight;
-    size_t set; /* whose points it is taken at */
+    size_t set; /* the point set at whose points the term is taken */
 } sg_pinn_term;
 
 typedef struct sg_pinn_information {
@@ -109,12 +110,12 @@ sg_jet_network *sg_pinn_network(const sg_pinn *pinn);
 /* The network's parameters and gradients as spans, for scalers and optimizers of one's own. */
 sg_params *sg_pinn_params(const sg_pinn *pinn);
 
-/* What the problem's settings say of the scaler and the optimizer. The schedule is owned by the
- * handle. */
+/* The configurations of the scaler and the optimizer that the problem's settings describe. The
+ * schedule is owned by the handle. */
 sg_scale_config sg_pinn_scale_config(const sg_pinn *pinn);
 sg_optim_config sg_pinn_optim_config(const sg_pinn *pinn);
 
-/* Draws the weights anew, as the problem says, from another seed. */
+/* Draws the weights anew from another seed, with the distribution that the problem gives. */
 SG_CHECKED sg_status sg_pinn_initialize(sg_pinn *pinn, uint64_t seed);
 
 /* The weights as a safetensors file, layers.N.weight (out, in) and layers.N.bias (out). Loading
@@ -127,7 +128,8 @@ SG_CHECKED sg_status sg_pinn_load(sg_pinn *pinn, const char *path, sg_diagnostic
 
 /* Values of expressions such as "u", "u_xx" or "u_t + u*u_x", with the network for the fields, at
  * `point_count` points (point_count, coordinates), row by row: `values` (count, point_count), one
- * expression after the other. Takes and returns its memory; points are worked through in chunks.
+ * expression after the other. The call takes the memory that it needs, works through the points in
+ * chunks, and gives the memory back.
  * SG_ERROR_FORMAT for an expression that cannot be understood. */
 SG_CHECKED sg_status sg_pinn_evaluate(sg_pinn *pinn, const char *const *expressions, size_t count,
                                       const double *points, size_t point_count, double *values,
@@ -144,14 +146,15 @@ typedef struct sg_pinn_error {
     double relative_l2, largest;
 } sg_pinn_error;
 
-/* Compares with the exact solution: `errors` (fields + 1), the last for all fields together.
+/* Compares the network with the exact solution: `errors` (fields + 1), the last for all fields
+ * together.
  * SG_ERROR_UNSUPPORTED if the problem gives none. */
 SG_CHECKED sg_status sg_pinn_errors(sg_pinn *pinn, sg_pinn_error *errors, sg_pool *pool);
 
 /* ---- Batches: the loss at points --------------------------------------------------------------
  */
 
-/* Streams of points that never coincide. */
+/* Streams of random points; points of different streams are independent. */
 typedef enum sg_pinn_stream {
     SG_POINTS_TRAINING,
     SG_POINTS_VALIDATION,
@@ -167,13 +170,13 @@ typedef struct sg_pinn_batch_config {
     sg_isa isa;            /* SG_ERROR_UNSUPPORTED at creation if it cannot run here */
 } sg_pinn_batch_config;
 
-/* Training points as many as the problem says, no tangents, no pool, the best instruction set. */
+/* As many training points as the problem says, no tangents, no pool, the best instruction set. */
 sg_pinn_batch_config sg_pinn_batch_defaults(void);
 
 typedef struct sg_pinn_batch sg_pinn_batch;
 
-/* A batch at the points of step 0. `config` NULL means the defaults. All memory is taken here; only
- * sg_pinn_give takes more. */
+/* Makes a batch, at the points of step 0. `config` NULL means the defaults. All memory is taken
+ * here; only sg_pinn_give takes more. */
 SG_CHECKED sg_status sg_pinn_batch_create(sg_pinn_batch **batch, sg_pinn *pinn,
                                           const sg_pinn_batch_config *config,
                                           const sg_allocator *allocator);
@@ -183,7 +186,7 @@ void sg_pinn_batch_destroy(sg_pinn_batch *batch); /* NULL is allowed */
  * problem's seed, the stream and the step. */
 void sg_pinn_draw(sg_pinn_batch *batch, uint64_t step);
 
-/* Gives set `set` points of the caller's, `count` at least 1 items: `points` (count,
+/* Gives set `set` the caller's own points: `count` items, at least 1, as `points` (count,
  * points_per_item, coordinates), row by row, which are copied. They stay until others are given;
  * NULL with count 0 returns to sampled points. On a condition with a normal derivative each point
  * must lie on one of the condition's faces. */
@@ -193,7 +196,8 @@ SG_CHECKED sg_status sg_pinn_give(sg_pinn_batch *batch, size_t set, const double
 /* The number of items that set `set` has now. */
 size_t sg_pinn_items(const sg_pinn_batch *batch, size_t set);
 
-/* Where they are: `points` (items, points_per_item, coordinates), rounded to the network's type. */
+/* The points of these items: `points` (items, points_per_item, coordinates), rounded to the
+ * network's type. */
 void sg_pinn_points(const sg_pinn_batch *batch, size_t set, double *points);
 
 /* One term of the loss. */
@@ -238,8 +242,8 @@ SG_CHECKED sg_status sg_pinn_push(sg_pinn_batch *batch, const void *direction, d
  */
 SG_CHECKED sg_status sg_pinn_pull(sg_pinn_batch *batch, const double *weights, void *gradient);
 
-/* The engine that does the work, for what jet.h can tell of it. A sg_jacobian made of it, for
- * blocks of vectors, normal equations and kernels, has the rows in the order of the residual
+/* The jet engine of the batch, for the functions of jet.h. A sg_jacobian that is made from it, for
+ * blocks of vectors, normal equations and kernels, has its rows in the order of the residual
  * vector. */
 sg_jet *sg_pinn_engine(const sg_pinn_batch *batch);
 
@@ -247,8 +251,8 @@ sg_jet *sg_pinn_engine(const sg_pinn_batch *batch);
 
 typedef struct sg_pinn_trainer sg_pinn_trainer;
 
-/* Scaler, optimizer and schedule of the problem's settings over its network, with the weights as
- * they are now. All memory is taken here. */
+/* Makes the scaler, the optimizer and the schedule that the problem's settings describe, over its
+ * network with the weights as they are now. All memory is taken here. */
 SG_CHECKED sg_status sg_pinn_trainer_create(sg_pinn_trainer **trainer, sg_pinn *pinn, sg_pool *pool,
                                             sg_isa isa, const sg_allocator *allocator);
 void sg_pinn_trainer_destroy(sg_pinn_trainer *trainer); /* NULL is allowed */
@@ -287,7 +291,7 @@ enum { SG_PINN_MOST_SKIPPED = 20 };
 
 typedef enum sg_pinn_end {
     SG_PINN_COMPLETE, /* all steps of the problem were taken */
-    SG_PINN_STOPPED,  /* the callback said so, before the last step */
+    SG_PINN_STOPPED,  /* the callback ended the training before the last step */
     SG_PINN_FAILED    /* SG_PINN_MOST_SKIPPED steps in a row had a gradient that is not finite */
 } sg_pinn_end;
 

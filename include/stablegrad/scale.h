@@ -63,21 +63,22 @@ double sg_moments_std(const sg_moments *moments);
 typedef enum sg_method { SG_METHOD_LIST(SG_LIST_ENUM) } sg_method;
 #define SG_METHOD_COUNT (0 SG_METHOD_LIST(SG_LIST_COUNT))
 
-/* The name in the list; "unknown" for other values. So do all functions sg_..._name. */
+/* The name in the list; "unknown" for other values. All functions sg_..._name below do the same. */
 const char *sg_method_name(sg_method method);
 
-/* The common scale c. RULE for those that have a word of their own, NUMBER for the one that is said
- * by giving a number. */
+/* The common scale c. RULE stands for the rules that have a word in problem files, NUMBER for the
+ * one that is chosen by giving a number. g is the gradient of all blocks together, and g~ the
+ * rescaled one. An observed rule needs a signal from sg_scaler_observe in every step. */
 #define SG_REFERENCE_LIST(RULE, NUMBER)                                                            \
-    /* std of dL/du over every output value of every point set: observed */                        \
+    /* std of dL/du over every output value of every point set; observed */                        \
     RULE(SG_REFERENCE_OUTPUT, "output")                                                            \
-    /* std of the weighted residuals r, L = |r|^2 / 2: observed */                                 \
+    /* std of the weighted residuals r, where L = |r|^2 / 2; observed */                           \
     RULE(SG_REFERENCE_RESIDUAL, "residual")                                                        \
-    /* keeps |g| */                                                                                \
+    /* the c for which |g~| = |g| */                                                               \
     RULE(SG_REFERENCE_NORM, "norm")                                                                \
-    /* keeps <g, g~> */                                                                            \
+    /* the c for which <g, g~> = |g|^2 */                                                          \
     RULE(SG_REFERENCE_INNER, "inner")                                                              \
-    /* sg_scale_config.constant */                                                                 \
+    /* the number in sg_scale_config.constant */                                                   \
     NUMBER(SG_REFERENCE_CONSTANT, "constant")
 
 typedef enum sg_reference { SG_REFERENCE_LIST(SG_LIST_ENUM, SG_LIST_ENUM) } sg_reference;
@@ -99,11 +100,11 @@ typedef enum sg_blocks { SG_BLOCKS_LIST(SG_LIST_ENUM) } sg_blocks;
 #define SG_BLOCKS_COUNT (0 SG_BLOCKS_LIST(SG_LIST_COUNT))
 const char *sg_blocks_name(sg_blocks blocks);
 
-/* What becomes of the optimizer's moments when rescaling ends, or begins late, and the gradients
- * change units: sg_optim_handover in optim.h. */
+/* What happens to the optimizer's moments when rescaling ends, or begins late, so that the
+ * gradients change units: see sg_optim_handover in optim.h. */
 #define SG_HANDOVER_LIST(X)                                                                        \
-    X(SG_HANDOVER_CONVERT, "convert") /* they are taken to the new units */                        \
-    X(SG_HANDOVER_KEEP, "keep")       /* they stay as they are: the steps that follow are off */   \
+    X(SG_HANDOVER_CONVERT, "convert") /* they are converted to the new units */                    \
+    X(SG_HANDOVER_KEEP, "keep") /* they stay as they are; the next steps have a wrong size */      \
     X(SG_HANDOVER_RESTART, "restart") /* they are forgotten, and their bias correction too */
 
 typedef enum sg_handover { SG_HANDOVER_LIST(SG_LIST_ENUM) } sg_handover;
@@ -165,7 +166,7 @@ void sg_scaler_destroy(sg_scaler *scaler);
 SG_CHECKED sg_status sg_scaler_observe(sg_scaler *scaler, const void *values, sg_type type,
                                        size_t count, double factor);
 
-/* The same from moments that the caller has gathered himself. */
+/* The same from moments that the caller has computed. */
 SG_CHECKED sg_status sg_scaler_observe_moments(sg_scaler *scaler, const sg_moments *moments);
 
 /* Gives this step's reference scale itself, finite and >= 0, in place of a signal. */

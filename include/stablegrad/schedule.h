@@ -18,7 +18,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* X for what a rate can do after its warm-up, OTHER for the rest. */
+/* X stands for what a rate can do after its warm-up, OTHER for the other kinds of terms. */
 #define SG_SCHEDULE_LIST(X, OTHER)                                                                 \
     X(SG_SCHEDULE_CONSTANT, "constant")                                                            \
     X(SG_SCHEDULE_COSINE, "cosine")                                                                \

@@ -15,7 +15,9 @@ typedef struct sgi_basis {
     double *rows;         /* (most, columns): members reduced by those before, pivot 1 */
     size_t *pivots;       /* (most) */
     double *mixes;        /* (most, most): each row as a combination of members */
-    double *rest, *size;  /* (columns): the vector at hand, and how large its sums were */
+    double *rest,
+        *size; /* (columns): what is left of the vector that is being reduced, and how large
+                  the sums were that made it, which tells rounding from a remainder */
 } sgi_basis;
 
 /* An empty basis; release it whatever the status. */

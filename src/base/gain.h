@@ -1,7 +1,7 @@
-/* The gain of an activation f, by which weights of deviation gain / sqrt(fan) keep the second
- * moment of the signal: 1 / sqrt(E f(z)^2) for standard normal z. sqrt 2 for ReLU, 1.677 for
- * SiLU, 1.593 for tanh; the customary 5/3 for tanh is another convention, and lets the signal grow.
- */
+/* The gain of an activation f: 1 / sqrt(E f(z)^2) for standard normal z. Weights with the standard
+ * deviation gain / sqrt(fan) keep the second moment of the signal from layer to layer. It is sqrt 2
+ * for ReLU, 1.677 for SiLU and 1.593 for tanh. The customary 5/3 for tanh is another convention,
+ * which lets the signal grow. */
 #ifndef SG_BASE_GAIN_H
 #define SG_BASE_GAIN_H
 

@@ -1,6 +1,6 @@
 /* One table of functions for each instruction set that the build has, and the choice among them.
- * The tables are called STEM_generic, STEM_avx2 ...; each is defined by a file of three lines that
- * includes the loops (cmake/isa.cmake has the flags). */
+ * The tables are called STEM_generic, STEM_avx2 ...; each is defined by a file of a few lines that
+ * includes the loops and is compiled with the flags of its set (cmake/isa.cmake). */
 #ifndef SG_BASE_ISA_H
 #define SG_BASE_ISA_H
 

@@ -4,8 +4,8 @@
 
 #include "stablegrad/list.h"
 
-/* Columns of a row that come after the constant; what a short row lacks is filled up by those who
- * call these. */
+/* The columns of a row after its constant. Not every row has all columns: whoever uses these macros
+ * appends what stands in for a missing one. */
 #define SGI_LIST_FIRST(first, ...)                first
 #define SGI_LIST_SECOND(first, second, ...)       second
 #define SGI_LIST_THIRD(first, second, third, ...) third

@@ -7,7 +7,8 @@
 #include "stablegrad/params.h"
 #include "stablegrad/pool.h"
 
-/* Elements of a unit: 256 KiB of float, long enough to hide the hand-out, short enough to share. */
+/* Elements of a unit: 256 KiB of float. That is long enough to hide what handing a unit to a thread
+ * costs, and short enough to share a network's parameters among threads. */
 #define SG_UNIT_ELEMENTS ((size_t)1 << 16)
 
 typedef struct sgi_unit {

@@ -7,8 +7,8 @@
 
 #define TRAINING(at, member) ((at) + offsetof(sgi_training_settings, member))
 
-/* The rows under `training` of settings at offset `at`. What differs between the tables: the rows
- * `steps`, `evaluate` and `checkpoint`, what the seed is of, and three defaults. */
+/* The rows under `training`, for settings at offset `at`. The tables differ in the rows `steps`,
+ * `evaluate` and `checkpoint`, in the help text of the seed, and in three defaults. */
 #define TRAINING_ROWS(at, steps, seed_of, until_is, blocks_are, log_is, evaluate, checkpoint)      \
     CHOICE("training.optimizer.name", TRAINING(at, optimizer),                                     \
            WORDS(SG_OPTIM_LIST(SGI_LIST_WORD)), "adamw",                                           \

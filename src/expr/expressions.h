@@ -188,15 +188,15 @@ bool sgi_is_constant(const sgi_expressions *exprs, sgi_expr expr, double *value)
 /* The input of an input node, NULL for others. Valid until another input is added. */
 const sgi_input *sgi_expr_input(const sgi_expressions *exprs, sgi_expr expr);
 
-/* Marks in `reached` (graph->count bytes) every node that the roots depend on, themselves too. */
+/* Marks in `reached` (exprs->count bytes) every node that the roots depend on, and the roots. */
 void sgi_expressions_reach(const sgi_expressions *exprs, const sgi_expr *roots, size_t count,
                            uint8_t *reached);
 
 /* Whether `expr` depends on an input of that kind. */
 bool sgi_depends_on(sgi_expressions *exprs, sgi_expr expr, sgi_input_kind kind);
 
-/* Whether it does so with a slope: not through comparisons, sign() and floor() alone, which change
- * in jumps and leave training nothing to follow. */
+/* Whether it depends on one with a slope, and not only through comparisons, sign() and floor(),
+ * which change in jumps: their derivative is zero, and training could not follow it. */
 bool sgi_has_slope(sgi_expressions *exprs, sgi_expr expr, sgi_input_kind kind);
 
 /* ---- Calculus (calculus.c) ---------------------------------------------------------------- */

@@ -41,7 +41,7 @@ typedef struct sgi_program {
     uint32_t output_count;
 } sgi_program;
 
-/* Compiles `roots` of `graph`: output i is root i. The graph is not needed afterwards. */
+/* Compiles `roots` of `exprs`: output i is root i. `exprs` is not needed afterwards. */
 SG_CHECKED sg_status sgi_program_create(sgi_program **program, const sgi_expressions *exprs,
                                         const sgi_expr *roots, size_t count,
                                         const sg_allocator *allocator);
@@ -49,10 +49,12 @@ void sgi_program_destroy(sgi_program *program); /* NULL is allowed */
 
 /* Compiles residuals with their reverse sweep. Outputs: the `count` roots, then for each of the
  * `input_count` inputs (input nodes) the adjoint
- *     sum over i of (parameter[first + 2 i] * root_i + parameter[first + 2 i + 1]) d root_i / d
- * input so that with parameters (2 w_i / N, 0) it is that of the loss w_i / N sum root_i^2, and
- * with (0, 1) for one i and (0, 0) for the others a row of the Jacobian. Adds nodes to the graph.
- */
+ *
+ *     sum over i of (p_i * root_i + q_i) * (d root_i / d input)
+ *
+ * where p_i is parameter first + 2 i and q_i is parameter first + 2 i + 1. With p_i = 2 w_i / N and
+ * q_i = 0 it is the adjoint of the loss sum of w_i / N root_i^2; with all p_i = 0 and a single q_i
+ * = 1 it gives row i of the Jacobian. Adds nodes to `exprs`. */
 SG_CHECKED sg_status sgi_program_create_gradient(sgi_program **program, sgi_expressions *exprs,
                                                  const sgi_expr *roots, size_t count,
                                                  const sgi_expr *inputs, size_t input_count,

@@ -51,8 +51,8 @@ typedef struct sgi_dnn_conv_shape {
     int batch, in, out, groups; /* channels in and out */
     int height, width;          /* of the input */
     int kernel, stride, pad;
-    const sgi_rows *rows; /* whose lanes are the block of the output, and of the input unless */
-    bool plain_input;     /* it is plain, (N, C, H, W) */
+    const sgi_rows *rows; /* their lanes are the channels of a block of the output and the input */
+    bool plain_input;     /* the input is not in blocks but plain, (N, C, H, W) */
     bool bias;
     bool add;      /* y = act(conv(x) + residual) */
     sg_act act;    /* in the same pass */

@@ -100,7 +100,7 @@ typedef struct sgi_rows {
     void (*outer)(const sgi_row_outer *p, float *block);
 } sgi_rows;
 
-SGI_ISA_TABLES(sgi_rows, sgi_rows, ); /* of 16 lanes, AVX2 of 8 */
+SGI_ISA_TABLES(sgi_rows, sgi_rows, ); /* AVX-512 has 16 lanes, the others 8 */
 
 /* The table for a resolved instruction set (not SG_ISA_AUTO). */
 const sgi_rows *sgi_rows_for(sg_isa isa);

@@ -29,8 +29,8 @@ typedef struct sgi_decoded {
 } sgi_decoded;
 
 /* Decodes a JPEG or PNG in memory to RGB, told apart by its first bytes. Grey-scale, palette, CMYK,
- * alpha (over black) and 16 bits are converted. What libjpeg and libpng need
- * for themselves they take from the heap. */
+ * alpha (over black) and 16 bits are converted. Memory that libjpeg and libpng need for themselves
+ * comes from the heap. */
 SG_CHECKED sg_status sgi_decode(const uint8_t *bytes, size_t count, const sg_allocator *allocator,
                                 sgi_decoded *decoded, sg_diagnostic *diagnostic);
 

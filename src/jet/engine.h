@@ -51,8 +51,9 @@ typedef enum sgi_jet_mode {
     SG_JET_PULL
 } sgi_jet_mode;
 
-/* What SG_JET_ROWS keeps of a layer: its part of every row, weight and then bias, or what that is
- * made of: the layer's inputs and adjoints, (sides, channels) rows of each item. */
+/* What SG_JET_ROWS keeps of a layer. Either its part of every row of the Jacobian, the weight and
+ * then the bias; or, when `factored`, the two factors that this part is the product of: the layer's
+ * inputs and adjoints, (sides, channels) rows of each item. */
 typedef struct sgi_jet_kept {
     bool factored;
     size_t begin;    /* element of a row, or of an item's inputs */
@@ -90,7 +91,7 @@ struct sg_jet {
     sgi_layer_shape *shapes; /* (layers) */
     size_t *packed_begin;    /* (layers) element where a layer's packed weights begin */
     size_t *gradient_begin;  /* (layers + 1) */
-    sgi_jet_kept *whole;     /* (layers): every layer's part of a row where the network has it */
+    sgi_jet_kept *whole;     /* (layers): rows laid out as the network's own array of parameters */
     void *packed, *packed_direction;
     int threads;
     sgi_jet_worker *workers; /* (threads) */

@@ -31,7 +31,7 @@ struct sg_jet_plan {
     int coordinates;
     sgi_jet_channel channel[SG_JET_MOST_CHANNELS]; /* by order; the value is channel 0 */
     int channels;
-    int varying; /* numbers that each point brings */
+    int varying; /* how many numbers each point brings for coefficients that vary */
     sgi_chain chain;
     sgi_chain_term *chain_terms; /* of `chain` */
     size_t requests;

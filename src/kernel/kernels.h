@@ -10,8 +10,8 @@
  * the gradient of a layer accumulates in a form of the table too. A set of loops that keeps its
  * rows in another form (split into bf16 parts for a matrix unit, say) replaces the whole table.
  *
- * The reference table is the definition: scalar, obvious, slow. The others are checked against it.
- */
+ * The plain table (plain_body.h) is the definition: scalar, obvious, slow. The others are checked
+ * against it. */
 #ifndef SG_KERNEL_KERNELS_H
 #define SG_KERNEL_KERNELS_H
 
@@ -184,8 +184,8 @@ typedef struct sgi_kernels {
      * z a^T over the item's rows, bias (outputs) the sum of z over its value rows. */
     void (*item_row)(const sgi_layer_shape *shape, const sgi_item_rows *rows, const void *z,
                      const void *a, void *weight, void *bias);
-    /* Products of what items have left; `scratch` has as many elements as the size functions say,
-     * aligned to 64 bytes. */
+    /* Products of rows, and of inputs and adjoints, that were kept of items. `scratch` has as many
+     * elements as the functions before them say, aligned to 64 bytes. */
     size_t (*multiply_scratch)(void);
     void (*multiply)(const sgi_multiply *args, void *scratch);
     size_t (*gram_scratch)(const sgi_gram *args);

@@ -1,8 +1,9 @@
-/* Layers of the vector tables: how weights are packed and gradients lie, and the calls of the
- * product. Packed, in this order: W^T (inputs, outputs padded), W (outputs, inputs padded), the
- * bias and a row of zeros, both padded. The two matrices lie in panels, as the product wants them;
- * the last layer has W alone, row by row. A gradient is (outputs, inputs padded), or, where that
- * wastes fewer lanes, (inputs, outputs padded), and then the bias, padded. */
+/* Layers of the vector tables: how weights are packed, how gradients lie, and the calls of the
+ * product. Packed weights are, in this order: W^T (inputs, outputs padded) for the forward pass, W
+ * (outputs, inputs padded) for the reverse pass, the bias and a row of zeros, both padded, which
+ * rows with and without a bias start from. The two matrices lie in panels, as the product wants
+ * them; the last layer has W alone, row by row. A gradient is (outputs, inputs padded), or, where
+ * that wastes fewer lanes, (inputs, outputs padded), and then the bias, padded. */
 static SG_INLINE int vectors(int count)
 {
     return (count + LANES - 1) / LANES;
@@ -38,7 +39,9 @@ static size_t packed_size(const sgi_layer_shape *shape)
     return parts_of(shape).size;
 }
 
-/* Cycles of a product of `rows` rows, by its blocks: a lone vector of columns waits for itself. */
+/* About how many cycles a step of k takes over all blocks of a product of `rows` rows, at two
+ * multiply-adds a cycle. Blocks that are one vector wide have too few sums to hide the latency of
+ * an addition and count double. */
 static int product_cost(int rows, int columns)
 {
     int n = vectors(columns), rest = n % COLUMNS;

@@ -1,7 +1,8 @@
-/* The layer products, written once in generic vectors. Forward, data-backward and weight-gradient
- * are one shape, C (m, n) = init + A (m, k) B (k, n): blocks of ROWS rows and COLUMNS vectors of
- * columns stay in registers over the whole of k. B's columns are contiguous and padded to whole
- * vectors; A is read one number at a time and may lie either way, by its two strides. */
+/* The layer products, written once in generic vectors. The forward pass, the reverse pass and the
+ * weight gradient are all of one form, C (m, n) = init + A (m, k) B (k, n). A block of ROWS rows
+ * and COLUMNS vectors of columns stays in registers over the whole of k, so that each number that
+ * is loaded is used several times. B's columns are contiguous and padded to whole vectors; A is
+ * read one number at a time and may lie either way, by its two strides. */
 enum { ROWS = 6, COLUMNS = SG_COLUMNS };
 
 typedef struct product_args {

@@ -2,15 +2,17 @@
  * raw ones, or back.
  *
  * A buffer holds past gradients g as (a g)^p, where a is what StableGrad multiplied them by and p
- * the buffer's power; it is taken to raw units by 1/a^p. As a changes from step to step,
+ * the buffer's power; multiplying it by 1/a^p takes it to raw units. As a changes from step to
+ * step, its mean over the last ten steps or so is taken, weighted by the gradients:
  *
- *     a^2 = mean of a^2 |g|^2 over mean of |g|^2        over the last ten steps or so
+ *     a^2 = mean of a^2 |g|^2  /  mean of |g|^2
  *
- * for all buffers of a span. One factor for all keeps the step, Adam's m / sqrt(v), what it was;
- * the last steps' factor lets the gradients to come weigh in it as the last ones did. To divide v
- * by the mean of its own factors squared, over all that it remembers, would make it the v of raw
- * gradients, and was worse: where factors have been falling, as the residual does, v of rescaled
- * gradients is the larger one and the steps are smaller, and the loss jumps when they are not. */
+ * This one a is used for all buffers of a span, so that the step, Adam's m / sqrt(v), stays what it
+ * was. It is that of the last steps, so that the gradients to come weigh in the moments as much as
+ * the last ones did. Dividing v by the mean of a^2 over everything that v remembers would make it
+ * the v of raw gradients. That was tried and was worse: where the factors have been falling with
+ * the residual, the v of rescaled gradients is the larger one and the steps have been smaller, and
+ * the loss jumps when they no longer are. */
 #ifndef SG_OPTIM_HANDOVER_H
 #define SG_OPTIM_HANDOVER_H
 

@@ -1,5 +1,5 @@
-/* The optimizer as its parts see it, and its state: one flat block of a header, for each span a
- * step count and the unit of its buffers, then the buffers, each starting on a cache
+/* The inside of an optimizer, and its state. The state is one flat block: a header, the step counts
+ * of all spans, the units of their buffers, then the buffers themselves, each starting on a cache
  * line. It is what sg_optim_state hands out and sg_optim_restore takes back. */
 #ifndef SG_OPTIM_STATE_H
 #define SG_OPTIM_STATE_H
@@ -19,8 +19,8 @@ typedef struct sgi_buffer_list {
     int powers[SG_MOST_BUFFERS];
 } sgi_buffer_list;
 
-/* The unit that a span's buffers are in: the square of what the last gradients were multiplied by,
- * and how much stands behind it; see handover.h. Weight 0: nothing yet. */
+/* The unit that a span's buffers are in: the mean square of what the last gradients were multiplied
+ * by, and the sum of the weights in that mean, which is 0 before the first step; see handover.h. */
 typedef struct sgi_unit_record {
     double square;
     double weight;

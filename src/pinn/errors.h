@@ -16,8 +16,8 @@ typedef struct sgi_errors {
     sgi_point_set values;  /* the fields themselves */
     double **reference;    /* [field] (grid.total) */
     double **prediction;   /* [field] (grid.total) */
-    sg_pinn_error *fields; /* (fields + 1): the last is all of them together; one field: one */
-    size_t field_count;
+    sg_pinn_error *fields; /* (field_count): each field, then all of them together */
+    size_t field_count;    /* one more than the problem has fields */
 } sgi_errors;
 
 /* Evaluates the reference. A problem without one gives *errors = NULL and SG_OK. */

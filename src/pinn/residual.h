@@ -50,7 +50,7 @@ SG_CHECKED sg_status sgi_residual_give(sgi_residual *residual, int set, const do
 /* The points of a set as they are now: (items, points_per_item, coordinates). */
 void sgi_residual_points(const sgi_residual *residual, int set, double *points);
 
-/* Where the next forward calls leave the weighted residual vector, set after set; NULL: nowhere. */
+/* Where the next forward calls write the weighted residual vector, set after set; NULL: nowhere. */
 void sgi_residual_store(sgi_residual *residual, double *residuals);
 
 typedef struct sgi_loss {

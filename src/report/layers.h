@@ -1,6 +1,6 @@
-/* A number of each layer over the steps, "GROUP/NAME/WHAT" of metrics.jsonl, as lines: over the
- * steps, thinned to what can be told apart, and over the depth at a few steps. Memory is the
- * page's. */
+/* A number that metrics.jsonl has for every layer, in columns "GROUP/NAME/WHAT", as lines of a
+ * chart: over the steps, for as many layers as can be told apart, and over the depth, at a few
+ * steps. The memory is the page's. */
 #ifndef SG_REPORT_LAYERS_H
 #define SG_REPORT_LAYERS_H
 
@@ -9,7 +9,7 @@
 
 enum {
     SG_LAYERS_ALL = 16,     /* up to this many layers all are drawn */
-    SG_LAYERS_EVENLY = 12,  /* of more: this many, evenly spaced, and the largest */
+    SG_LAYERS_EVENLY = 12,  /* with more layers: this many, evenly spaced, and the largest */
     SG_LAYERS_PROFILES = 5, /* first, quarter, half, last, and a peak between them */
     SG_LAYERS_POINTS = 160, /* of a line over the steps */
     SG_LAYERS_DEPTHS = 64   /* of a line over the depth */
@@ -43,8 +43,8 @@ const char *sgi_layers_depth_label(sgi_page *page, const sgi_layers *layers);
 /* The key to lines over the steps: names when there are few layers, else the ramp. */
 void sgi_layers_legend(sgi_page *page, const sgi_layers *layers);
 
-/* An empty range of steps for charts of these layers: logarithmic when one of them ends long before
- * another, or its lines would be a sliver. */
+/* The range of steps that charts of several runs share. It is logarithmic when one run ends long
+ * before another, because its lines would otherwise be a narrow strip. */
 typedef struct sgi_step_span {
     double shortest, longest; /* last steps */
 } sgi_step_span;

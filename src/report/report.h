@@ -54,7 +54,7 @@ typedef struct sgi_report_variant {
     sgi_statistic validation;  /* last validation loss; of images the last test loss */
     sgi_statistic relative_l2; /* last relative L2 error over all fields */
     sgi_statistic max_error;
-    /* The last evaluation may be a spike; these are not. None of images. */
+    /* The last evaluation may be a spike; these are not. Runs on images have none of them. */
     sgi_statistic lowest_validation, lowest_validation_step;
     sgi_statistic lowest_l2, lowest_l2_step;
     sgi_statistic median_validation, median_l2; /* of the last SG_MEDIAN_OVER evaluations */
@@ -65,7 +65,7 @@ typedef struct sgi_report_variant {
                              no better than guessing */
     sgi_statistic seconds;
     sgi_statistic steps; /* steps done */
-    /* Of images; everywhere else their counts are 0. Shares are in 0 .. 1. */
+    /* These are for runs on images; otherwise their counts are 0. Shares are in 0 .. 1. */
     sgi_statistic top1, top5;        /* last, on the test images */
     sgi_statistic best_top1;         /* highest */
     sgi_statistic best_step;         /* and the step of its first evaluation */

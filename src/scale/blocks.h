@@ -9,8 +9,9 @@
  * many blocks there are. */
 size_t sgi_blocks_assign(const sg_params *params, sg_blocks blocks, size_t *block_of_span);
 
-/* The length of block `block`'s name when written as a prefix of its first span's name
- * (`*first`): for a block of several spans or a layer, what the names share up to a dot. */
+/* A block's name is the beginning of its first span's name, which goes to `*first`; the result is
+ * its length. A layer, or a block of several spans, is named by what their names share up to a dot.
+ */
 size_t sgi_blocks_name(const sg_params *params, sg_blocks blocks, const size_t *block_of_span,
                        size_t block, const char **first);
 

@@ -16,8 +16,8 @@ typedef struct sgi_block {
 /* |g|^2 of a block. */
 double sgi_block_norm2(const sgi_block *block);
 
-/* Whether c is measured at a signal that the caller observes. A rule that is neither observed nor a
- * number follows from the gradients. */
+/* Whether c is the scale of a signal that the caller observes. A rule that is neither observed nor
+ * a number computes c from the gradients. */
 bool sgi_reference_is_observed(sg_reference reference);
 
 /* c of the references that follow from the gradients: SG_REFERENCE_NORM and _INNER. 0 if no block

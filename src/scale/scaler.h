@@ -26,8 +26,8 @@ sgi_scaler_view sgi_scaler_look(const sg_scaler *scaler);
 /* What span `span` is multiplied by; 1 when it is left as it is. */
 double sgi_scaler_factor(const sg_scaler *scaler, size_t span);
 
-/* What span `span` is multiplied by in the root mean square over its block: the factor, or what
- * signs amount to. */
+/* By how much the root mean square of span `span`'s block grows: the factor, or for signs one over
+ * the root mean square of the raw gradient. */
 double sgi_scaler_gain(const sg_scaler *scaler, size_t span);
 
 /* |g|^2, raw, of the block of span `span`. */

@@ -70,7 +70,8 @@ typedef struct sgi_task {
 } sgi_task;
 
 /* As sgi_problem_read and sgi_problem_load. A path in the file is relative to the file's folder,
- * one in an override to the current folder. Whether data are there is for opening them to say. */
+ * one in an override to the current folder. Whether the data exist is not checked here, but when
+ * they are opened. */
 SG_CHECKED sg_status sgi_task_read(sgi_task **task, const char *name, const char *text, size_t size,
                                    const char *const *overrides, size_t override_count,
                                    const sg_allocator *allocator, sg_diagnostic *diagnostic);
@@ -83,7 +84,7 @@ void sgi_task_destroy(sgi_task *task); /* NULL is allowed */
  * Release with sgi_release and the task's allocator. */
 SG_CHECKED sg_status sgi_task_write(const sgi_task *task, char **text);
 
-/* ---- What the rooms below need --------------------------------------------------------------- */
+/* ---- What the rooms above need --------------------------------------------------------------- */
 
 sg_image_view sgi_task_view(const sgi_task *task, bool training);
 sg_model_options sgi_task_model(const sgi_task *task, int classes);

@@ -1,6 +1,6 @@
-/* What befalls a network on images: its scale explodes, leaves the finite range, or its output no
- * longer depends on the image. Each kind is told and recorded the first time, and again the first
- * time after the network has recovered. */
+/* Events in the training of a network on images: its scale explodes, a value leaves the finite
+ * range, or its output no longer depends on the image. Each kind of event is reported and recorded
+ * the first time it happens, and again the first time after the network has recovered. */
 #ifndef SG_TRAIN_IMAGE_EVENTS_H
 #define SG_TRAIN_IMAGE_EVENTS_H
 

@@ -24,7 +24,7 @@ typedef struct sgi_image_step {
     uint64_t step; /* steps taken, this one included */
     sg_loss_result loss;
     int images;
-    double waited; /* seconds for the loader */
+    double waited; /* seconds that the step waited for the loader */
     sg_step_info info;
     const sg_scale_report *scale;
     bool observed; /* every layer's output was looked at, before the step was taken */
@@ -42,11 +42,13 @@ typedef struct sgi_image_score {
     int only_class;          /* the class that every image got; -1: there are several */
 } sgi_image_score;
 
-/* When all images get one class, every layer's output on the last batch is looked at. */
+/* Evaluates the network on the test images. When all of them get one class, every layer's output on
+ * the last batch is looked at. */
 SG_CHECKED sg_status sgi_image_trainer_evaluate(sgi_image_trainer *trainer, sgi_image_score *score,
                                                 sg_diagnostic *diagnostic);
 
-/* Moves to step `step` of the run, after weights and optimizer were restored. */
+/* Moves the loader to the step that the optimizer is at, after weights and optimizer were restored.
+ */
 SG_CHECKED sg_status sgi_image_trainer_move(sgi_image_trainer *trainer, sg_diagnostic *diagnostic);
 
 sg_net *sgi_image_trainer_network(const sgi_image_trainer *trainer);

@@ -1,13 +1,15 @@
-/* Whether a noisy positive series, a loss, jumps after an event: its running geometric mean before
- * it, and the highest that this mean reaches in the steps that follow. */
+/* Finds out whether a noisy positive series, a loss, jumps after an event. It compares the running
+ * geometric mean before the event with the highest value that this mean reaches in the steps after
+ * it. */
 #ifndef SG_TRAIN_JUMP_H
 #define SG_TRAIN_JUMP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The mean is over about this many values; the steps after the event that are watched are as many
- * as Adam's second moment remembers; and a rise by more than the factor is a jump. */
+/* The mean is taken over about SG_JUMP_VALUES values. SG_JUMP_STEPS steps are watched after the
+ * event, which is as long as Adam's second moment remembers. A rise by more than SG_JUMP_FACTOR is
+ * a jump. */
 enum { SG_JUMP_VALUES = 16, SG_JUMP_STEPS = 1000, SG_JUMP_FACTOR = 2 };
 
 typedef struct sgi_jump {

@@ -25,7 +25,7 @@ typedef struct sgi_value {
     uint64_t step; /* at which it was reached; 0: not said */
 } sgi_value;
 
-/* What a kind of work adds to a line of its own. It is asked when the line is written. */
+/* What only this kind of work adds to a line; the function is called when the line is written. */
 typedef struct sgi_own_part {
     void (*write)(const void *context, json_t *line); /* NULL: nothing */
     const void *context;
@@ -43,9 +43,10 @@ typedef struct sgi_step_metrics {
     sg_step_info info; /* of the optimizer: rate, skipped, handed over */
     const sg_scale_report *scale;
     sgi_own_part own;
-    const char *note;     /* a sentence for the user, or NULL */
-    uint64_t skipped;     /* steps so far */
-    const sgi_jump *jump; /* what became of the loss after a hand-over, in the last step of it */
+    const char *note; /* a sentence for the user, or NULL */
+    uint64_t skipped; /* steps so far */
+    const sgi_jump
+        *jump; /* how the loss went on after a hand-over, at the end of the watch; or NULL */
 } sgi_step_metrics;
 
 /* An evaluation. */

@@ -1,7 +1,10 @@
 /* Run folders: runs/NAME-0001 and so on, and the files in them that this room writes.
  *
- *     problem.yaml   the resolved problem         run.json        what was run, and how it ended
- *     metrics.jsonl  one object a line            last, best, weights.safetensors
+ *     problem.yaml    the resolved problem        run.json          what was run, and how it ended
+ *     metrics.jsonl   one object a line           best.safetensors  weights of the best evaluation
+ *     last.safetensors, previous.safetensors      the two newest checkpoints
+ *     weights.safetensors                         the weights at the end
+ *     field.npz, field.vti                        a problem's solution on a grid
  *     run.lock       while it is being written: see run_lock.h
  *
  * Functions that fail say in `diagnostic` which file it is and why. */

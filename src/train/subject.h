@@ -1,7 +1,9 @@
-/* What is being trained, as the loop of train.h sees it: the network of a PDE, or one on images.
+/* A subject is what is being trained, as the loop of train.h sees it: the network of a PDE, or one
+ * on images.
  *
- * A subject owns its network, scaler and optimizer, knows how to take and evaluate steps, and says
- * what is its own in the run folder. The loop owns the folder, the metrics file and the cadence. */
+ * A subject owns its network, scaler and optimizer, takes steps and evaluates, and writes what only
+ * its kind has in the run folder. The loop owns the folder and the metrics file, and decides when
+ * to write, evaluate and save. */
 #ifndef SG_TRAIN_SUBJECT_H
 #define SG_TRAIN_SUBJECT_H
 
@@ -19,7 +21,7 @@ typedef struct sgi_subject sgi_subject;
 /* What a checkpoint remembers beside weights and optimizer. */
 typedef struct sgi_progress {
     uint64_t step;    /* steps taken or skipped */
-    uint64_t problem; /* what is trained: a hash of the resolved file without what may change */
+    uint64_t problem; /* a hash of the resolved file without what a resumed run may change */
     uint64_t seed;
     uint64_t counters[4]; /* of the scaler, by sg_outcome */
     double best;          /* the lowest score of an evaluation so far; INFINITY: none yet */
@@ -39,7 +41,8 @@ typedef struct sgi_subject_type {
     sg_status (*step)(sgi_subject *subject, sgi_step_metrics *metrics, bool *write,
                       sg_diagnostic *diagnostic);
 
-    /* Fills all of `metrics` but `seconds`; `step`, `best` and `best_step` are given. */
+    /* Evaluates and fills all of `metrics` but `seconds`; `step`, `best` and `best_step` are given.
+     */
     sg_status (*evaluate)(sgi_subject *subject, sgi_evaluation_metrics *metrics,
                           sg_diagnostic *diagnostic);
 
@@ -62,7 +65,7 @@ typedef struct sgi_subject_type {
     /* Adds what is its own to run.json. */
     void (*describe)(const sgi_subject *subject, json_t *record);
 
-    const char *advice; /* what often helps when the numbers fail; a sentence */
+    const char *advice; /* a sentence on what often helps when numbers are not finite */
 } sgi_subject_type;
 
 struct sgi_subject {
