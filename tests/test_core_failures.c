@@ -4,8 +4,9 @@
 enum { SPANS = 20 };
 
 /* The whole life of a small training loop; stops at the first failure. */
-static sg_status live(const sg_allocator *allocator)
+static sg_status live(const sg_allocator *allocator, void *context)
 {
+    (void)context;
     static double value[SPANS][3], gradient[SPANS][3];
     sg_pool *pool = NULL;
     sg_params *params = NULL;
@@ -43,17 +44,7 @@ static sg_status live(const sg_allocator *allocator)
 static void every_allocation_in_turn(void **state)
 {
     (void)state;
-    failing_allocator counter = {.fail_at = -1};
-    sg_allocator allocator = failing(&counter);
-    assert_ok(live(&allocator));
-    assert_int_equal(counter.live, 0);
-    long all = counter.made;
-    assert_true(all > 30);
-    for (long n = 0; n < all; n++) {
-        counter = (failing_allocator){.fail_at = n};
-        assert_status(live(&allocator), SG_ERROR_MEMORY);
-        assert_int_equal(counter.live, 0);
-    }
+    each_allocation_fails(live, NULL, 31);
 }
 
 static void steps_allocate_nothing(void **state)

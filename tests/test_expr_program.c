@@ -280,20 +280,19 @@ static sg_status build(const sg_allocator *allocator, sgi_program **program)
     return status;
 }
 
+static sg_status build_and_destroy(const sg_allocator *allocator, void *context)
+{
+    (void)context;
+    sgi_program *program;
+    sg_status status = build(allocator, &program);
+    sgi_program_destroy(program);
+    return status;
+}
+
 static void test_every_allocation_may_fail(void **state)
 {
     (void)state;
-    long at = 0;
-    for (sg_status status = SG_ERROR_MEMORY; status != SG_OK; at++) {
-        failing_allocator memory = {.fail_at = at};
-        sg_allocator allocator = failing(&memory);
-        sgi_program *program;
-        status = build(&allocator, &program);
-        assert_true(status == SG_OK || status == SG_ERROR_MEMORY);
-        sgi_program_destroy(program);
-        assert_int_equal(memory.live, 0);
-    }
-    assert_true(at > 20);
+    each_allocation_fails(build_and_destroy, NULL, 20);
 }
 
 int main(void)

@@ -296,23 +296,28 @@ static void a_full_disk_leaves_the_old_file(void **state)
     folder_remove(folder);
 }
 
+typedef struct rewriting {
+    char *path;
+    int calls;
+} rewriting;
+
+/* 1 the first time, which succeeds, and then 2. */
+static sg_status rewrite(const sg_allocator *allocator, void *context)
+{
+    rewriting *r = context;
+    return sgi_file_write(r->path, r->calls++ ? "2" : "1", 1, allocator, NULL);
+}
+
 static void allocations_fail_in_turn(void **state)
 {
     (void)state;
     char *folder = folder_temporary();
-    failing_allocator counter = {.fail_at = -1};
+    failing_allocator counter = {.fail_at = 0};
     sg_allocator allocator = failing(&counter), heap = sgi_allocator_or_heap(NULL);
     char *path = sgi_path_join(&heap, folder, "file");
-    assert_ok(sgi_file_write(path, "1", 1, &allocator, NULL));
-    long all = counter.made;
-    for (long n = 0; n < all; n++) {
-        counter = (failing_allocator){.fail_at = n};
-        assert_status(sgi_file_write(path, "2", 1, &allocator, NULL), SG_ERROR_MEMORY);
-        assert_int_equal(counter.live, 0);
-    }
+    each_allocation_fails(rewrite, &(rewriting){path, 0}, 1);
     char *data;
     size_t size;
-    counter = (failing_allocator){.fail_at = 0};
     assert_status(sgi_file_read(path, 10, &allocator, &data, &size, NULL), SG_ERROR_MEMORY);
     assert_null(data);
     char *text = folder_text(folder, "file");

@@ -259,8 +259,9 @@ static void refused_engines(void **state)
 }
 
 /* Makes everything there is with one allocator; SG_ERROR_MEMORY is the only failure. */
-static sg_status everything(const sg_allocator *allocator)
+static sg_status everything(const sg_allocator *allocator, void *unused)
 {
+    (void)unused;
     const sg_jet_term lap[] = {{1, 2, {0, 0}, 0}, {1, 2, {1, 1}, 0}};
     double waves[] = {1, 2}, points[] = {0.1, 0.2}, values[2];
     sg_jet_network_config network_config = sg_jet_network_defaults();
@@ -297,17 +298,7 @@ static sg_status everything(const sg_allocator *allocator)
 static void every_allocation_fails(void **state)
 {
     (void)state;
-    failing_allocator counter = {.fail_at = -1};
-    sg_allocator allocator = failing(&counter);
-    assert_ok(everything(&allocator));
-    assert_int_equal(counter.live, 0);
-    long made = counter.made;
-    assert_true(made > 30);
-    for (long at = 0; at < made; at++) {
-        counter = (failing_allocator){.fail_at = at};
-        assert_status(everything(&allocator), SG_ERROR_MEMORY);
-        assert_int_equal(counter.live, 0);
-    }
+    each_allocation_fails(everything, NULL, 31);
 }
 
 /* A step allocates nothing. */

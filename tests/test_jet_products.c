@@ -363,6 +363,14 @@ static void any_number_of_threads(void **state)
     }
 }
 
+static sg_status create_jacobian(const sg_allocator *allocator, void *jet)
+{
+    sg_jacobian *jacobian;
+    sg_status status = sg_jacobian_create(&jacobian, &(sg_jacobian_config){.jet = jet}, allocator);
+    sg_jacobian_destroy(jacobian);
+    return status;
+}
+
 static void memory_is_bounded_and_may_fail(void **state)
 {
     (void)state;
@@ -378,18 +386,7 @@ static void memory_is_bounded_and_may_fail(void **state)
     assert_true(sg_jacobian_kernel_cost(large).gram_layers == 0);
     sg_jacobian_destroy(small);
     sg_jacobian_destroy(large);
-    for (long at = 0;; at++) {
-        failing_allocator counted = {.fail_at = at};
-        sg_allocator allocator = failing(&counted);
-        sg_jacobian *jacobian;
-        sg_status status =
-            sg_jacobian_create(&jacobian, &(sg_jacobian_config){.jet = w.jet}, &allocator);
-        sg_jacobian_destroy(jacobian);
-        assert_true(counted.live == 0);
-        if (status == SG_OK)
-            break;
-        assert_status(status, SG_ERROR_MEMORY);
-    }
+    each_allocation_fails(create_jacobian, w.jet, 1);
     close_world(&w);
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pinn/residual.h"
+#include "support/residuals.h"
 #include "support/support.h"
 
 /* A $ stands behind each derivative. With `one`, which is 1 but reads u, in its place every
@@ -34,13 +34,6 @@ static const struct {
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
-typedef struct setup {
-    sgi_problem *problem;
-    sg_jet_network *network;
-    sgi_residual *residual;
-    sg_jet *engine;
-} setup;
-
 /* The equation with its marks replaced. */
 static void write_equation(char *to, size_t size, const char *from, const char *instead)
 {
@@ -50,44 +43,16 @@ static void write_equation(char *to, size_t size, const char *from, const char *
                            : (size_t)snprintf(to + at, size - at, "%c", *from);
 }
 
-static void open_setup(setup *s, const char *equation, const char *precision)
+static void open_equation(setup *s, const char *equation, const char *precision)
 {
     char text[1024];
     snprintf(text, sizeof text,
              "coordinates: {x: [-1, 1], y: [0, 1], t: [0, 1]}\nfields: [u, v]\n"
              "definitions: {one: 1 + u - u}\n"
              "equations: {first: \"%s\", second: u*v = 1}\npoints: 67\n"
-             "network: {hidden: 2 x 9, precision: %s}\ninputs: {raw: all, periodic: {x: 2}}\n",
-             equation, precision);
-    sg_diagnostic diagnostic;
-    sgi_arena arena;
-    sg_allocator heap = sgi_allocator_or_heap(NULL);
-    if (sgi_problem_read(&s->problem, "test", text, strlen(text), NULL, 0, NULL, &diagnostic) !=
-        SG_OK)
-        fail_msg("'%s': %s", equation, diagnostic.message);
-    sgi_arena_init(&arena, &heap);
-    sg_jet_network_config config;
-    assert_ok(sgi_problem_network(s->problem, &arena, &config));
-    assert_ok(sg_jet_network_create(&s->network, &config, NULL));
-    sg_jet_init init = sgi_problem_init(s->problem);
-    assert_ok(sg_jet_network_initialize(s->network, &init));
-    sgi_arena_clear(&arena);
-    sgi_residual_options options = {.type = config.type, .workers = 1};
-    assert_ok(sgi_residual_create(&s->residual, s->problem, &options, NULL));
-    sg_jet_config engine = sg_jet_defaults();
-    engine.network = s->network;
-    engine.sets = sgi_residual_sets(s->residual);
-    engine.set_count = (size_t)s->problem->set_count;
-    assert_ok(sg_jet_create(&s->engine, &engine, NULL));
-    sgi_residual_begin(s->residual, 5, 77);
-}
-
-static void close_setup(setup *s)
-{
-    sg_jet_destroy(s->engine);
-    sgi_residual_destroy(s->residual);
-    sg_jet_network_destroy(s->network);
-    sgi_problem_destroy(s->problem);
+             "network: {hidden: 2 x 9}\ninputs: {raw: all, periodic: {x: 2}}\n",
+             equation);
+    open_setup(s, text, precision, 1, SG_ISA_AUTO);
 }
 
 static double total(const setup *s)
@@ -113,8 +78,8 @@ static void test_losses_and_gradients(void **state)
         setup a, b;
         write_equation(together, sizeof together, cases[c].equation, "");
         write_equation(apart, sizeof apart, cases[c].equation, "*one");
-        open_setup(&a, together, "double");
-        open_setup(&b, apart, "double");
+        open_equation(&a, together, "network.precision=double");
+        open_equation(&b, apart, "network.precision=double");
         check_channels(&a, cases[c].channels);
         check_channels(&b, cases[c].separate);
         sg_jet_gradient(a.engine, NULL);
@@ -140,8 +105,8 @@ static void test_float(void **state)
         char together[256];
         setup a, b;
         write_equation(together, sizeof together, cases[c].equation, "");
-        open_setup(&a, together, "float");
-        open_setup(&b, together, "double");
+        open_equation(&a, together, "network.precision=float");
+        open_equation(&b, together, "network.precision=double");
         sg_jet_forward(a.engine);
         sg_jet_forward(b.engine);
         assert_relative(total(&a), total(&b), 1e-4);

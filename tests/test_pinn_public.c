@@ -8,25 +8,10 @@
 #include <unistd.h>
 
 #include "stablegrad/pinn.h"
+#include "support/problem.h"
 #include "support/support.h"
 
 enum { ITEMS = 7, MOST_SETS = 8 };
-
-/* Two fields, a Laplacian, a mixed derivative, sources, normals, pairs. */
-static const char everything[] =
-    "coordinates: {x: [-1, 1], y: [0, 1], t: [0, 1]}\n"
-    "fields: [u, v]\n"
-    "constants: {nu: 0.1}\n"
-    "equations:\n"
-    "  first: u_t + u*u_x + v*u_y - nu*lap(u) - sin(pi*x)*t\n"
-    "  second: {expression: v_xy + u*v^2 = exp(-x^2), weight: 2}\n"
-    "conditions:\n"
-    "  start: {at: t = 0, u: -sin(pi*x), v: x*y, weight: 10, points: 37}\n"
-    "  walls: {at: y = 0 | y = 1 | x = 1, u_n: x, v: 0, points: 101}\n"
-    "  wrap: {periodic: [x, y], slopes: true, points: 53, weight: 3}\n"
-    "points: 301\n"
-    "network: {hidden: 2 x 9}\n"
-    "inputs: {periodic: {x: 1}}\n";
 
 static const char heat[] = "coordinates: {x: [0, 1], t: [0, 1]}\n"
                            "fields: [u]\n"
@@ -273,7 +258,7 @@ static void test_jacobians(void **state)
         check_jacobian(pinn, shipped[i]);
         sg_pinn_close(pinn);
     }
-    sg_pinn *pinn = read_pinn(everything, wide, 1);
+    sg_pinn *pinn = read_pinn(problem_of_everything, wide, 1);
     check_gradient(pinn, "everything");
     check_jacobian(pinn, "everything");
     sg_pinn_close(pinn);
@@ -315,7 +300,7 @@ static void test_given_points_are_sampled_points(void **state)
     (void)state;
     const char *const precisions[] = {"network.precision=float", "network.precision=double"};
     for (int p = 0; p < 2; p++) {
-        sg_pinn *pinn = read_pinn(everything, &precisions[p], 1);
+        sg_pinn *pinn = read_pinn(problem_of_everything, &precisions[p], 1);
         size_t bytes = sg_params_elements(sg_pinn_params(pinn)) * (p ? sizeof(double) : 4);
         sg_pinn_batch *sampled, *given;
         sg_pinn_loss a, b;
@@ -360,7 +345,7 @@ static void test_fewer_points(void **state)
 {
     (void)state;
     const char *const wide[] = {"network.precision=double"};
-    sg_pinn *pinn = read_pinn(everything, wide, 1);
+    sg_pinn *pinn = read_pinn(problem_of_everything, wide, 1);
     sg_pinn_batch *batch = small_batch(pinn, NULL);
     double before[64], after[64];
     double *points = points_of(pinn, batch, 0);
@@ -383,7 +368,7 @@ static void test_fewer_points(void **state)
 static void test_points_that_are_refused(void **state)
 {
     (void)state;
-    sg_pinn *pinn = read_pinn(everything, NULL, 0);
+    sg_pinn *pinn = read_pinn(problem_of_everything, NULL, 0);
     sg_pinn_batch *batch = small_batch(pinn, NULL);
     const double inside[] = {0.1, 0.5, 0.2}, nowhere[] = {0.1, NAN, 0.2};
     sg_diagnostic diagnostic;
@@ -405,7 +390,7 @@ static void test_points_that_are_refused(void **state)
 static void test_threads_do_not_matter(void **state)
 {
     (void)state;
-    sg_pinn *pinn = read_pinn(everything, NULL, 0);
+    sg_pinn *pinn = read_pinn(problem_of_everything, NULL, 0);
     sg_pool *pool;
     assert_ok(sg_pool_create(&pool, 3, NULL));
     sg_pinn_batch_config config = {.pool = pool};
@@ -469,7 +454,7 @@ static void test_description(void **state)
 {
     (void)state;
     const char *const sets[] = {"name=other", "training.steps=77"};
-    sg_pinn *pinn = read_pinn(everything, sets, 2), *copy;
+    sg_pinn *pinn = read_pinn(problem_of_everything, sets, 2), *copy;
     const sg_pinn_information *information = sg_pinn_describe(pinn);
     assert_string_equal(information->name, "other");
     assert_int_equal(information->steps, 77);
@@ -658,8 +643,9 @@ static void test_mistakes_are_data(void **state)
 }
 
 /* Everything a caller does once; SG_ERROR_MEMORY as soon as an allocation fails. */
-static sg_status use_everything(const sg_allocator *allocator)
+static sg_status use_everything(const sg_allocator *allocator, void *context)
 {
+    (void)context;
     const char *const wanted[] = {"u", "u_x*u_xx"}, *text;
     const double points[] = {0.2, 0.3, 0.4, 0.5};
     const char *const sets[] = {"training.steps=2"};
@@ -692,16 +678,7 @@ static sg_status use_everything(const sg_allocator *allocator)
 static void test_every_allocation_in_turn(void **state)
 {
     (void)state;
-    failing_allocator counter = {.fail_at = -1};
-    sg_allocator allocator = failing(&counter);
-    assert_ok(use_everything(&allocator));
-    assert_int_equal(counter.live, 0);
-    long made = counter.made;
-    for (long n = 0; n < made; n++) {
-        counter = (failing_allocator){.fail_at = n};
-        assert_status(use_everything(&allocator), SG_ERROR_MEMORY);
-        assert_int_equal(counter.live, 0);
-    }
+    each_allocation_fails(use_everything, NULL, 31);
 }
 
 /* Work on a batch and repeated values take no memory that stays. */

@@ -4,67 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pinn/residual.h"
+#include "support/residuals.h"
 #include "support/support.h"
-
-/* Everything at once: two fields, a Laplacian, mixed derivatives, sources, normals, pairs. */
-static const char text[] = "coordinates: {x: [-1, 1], y: [0, 1], t: [0, 1]}\n"
-                           "fields: [u, v]\n"
-                           "constants: {nu: 0.1}\n"
-                           "equations:\n"
-                           "  first: u_t + u*u_x + v*u_y - nu*lap(u) - sin(pi*x)*t\n"
-                           "  second: {expression: v_xy + u*v^2 = exp(-x^2), weight: 2}\n"
-                           "conditions:\n"
-                           "  start: {at: t = 0, u: -sin(pi*x), v: x*y, weight: 10, points: 37}\n"
-                           "  walls: {at: y = 0 | y = 1 | x = 1, u_n: x, v: 0, points: 101}\n"
-                           "  wrap: {periodic: [x, y], slopes: true, points: 53, weight: 3}\n"
-                           "points: 301\n"
-                           "network: {hidden: 2 x 9}\n"
-                           "inputs: {periodic: {x: 1}}\n";
-
-typedef struct setup {
-    sgi_problem *problem;
-    sg_jet_network *network;
-    sgi_residual *residual;
-    sg_pool *pool;
-    sg_jet *engine;
-} setup;
-
-static void open_setup(setup *s, const char *precision, int threads, sg_isa isa)
-{
-    const char *const sets[] = {precision};
-    sg_diagnostic diagnostic;
-    sgi_arena arena;
-    sg_allocator heap = sgi_allocator_or_heap(NULL);
-    assert_ok(
-        sgi_problem_read(&s->problem, "test", text, sizeof text - 1, sets, 1, NULL, &diagnostic));
-    sgi_arena_init(&arena, &heap);
-    sg_jet_network_config config;
-    assert_ok(sgi_problem_network(s->problem, &arena, &config));
-    assert_ok(sg_jet_network_create(&s->network, &config, NULL));
-    sg_jet_init init = sgi_problem_init(s->problem);
-    assert_ok(sg_jet_network_initialize(s->network, &init));
-    sgi_arena_clear(&arena);
-    assert_ok(sg_pool_create(&s->pool, threads, NULL));
-    sgi_residual_options options = {.type = config.type, .workers = threads, .isa = isa};
-    assert_ok(sgi_residual_create(&s->residual, s->problem, &options, NULL));
-    sg_jet_config engine = sg_jet_defaults();
-    engine.network = s->network;
-    engine.sets = sgi_residual_sets(s->residual);
-    engine.set_count = (size_t)s->problem->set_count;
-    engine.pool = s->pool;
-    assert_ok(sg_jet_create(&s->engine, &engine, NULL));
-    sgi_residual_begin(s->residual, 5, 77);
-}
-
-static void close_setup(setup *s)
-{
-    sg_jet_destroy(s->engine);
-    sgi_residual_destroy(s->residual);
-    sg_pool_destroy(s->pool);
-    sg_jet_network_destroy(s->network);
-    sgi_problem_destroy(s->problem);
-}
 
 static double total(setup *s, double *means)
 {
@@ -78,7 +19,7 @@ static void test_gradient_by_differences(void **state)
 {
     (void)state;
     setup s;
-    open_setup(&s, "network.precision=double", 1, SG_ISA_AUTO);
+    open_setup(&s, problem_of_everything, "network.precision=double", 1, SG_ISA_AUTO);
     size_t count = sg_jet_network_parameters(s.network);
     double *values = sg_jet_network_values(s.network), *gradient = calloc(count, sizeof *gradient);
     assert_non_null(gradient);
@@ -98,34 +39,42 @@ static void test_gradient_by_differences(void **state)
     close_setup(&s);
 }
 
-/* The loss again, from values at the points and the formulas themselves. */
-static void test_loss_by_hand(void **state)
+enum { START = 37 }; /* points of the condition `start` */
+
+/* Its points (START, 3), and the network's values (START, 2) there. */
+static void values_at_start(const setup *s, double *points, double *values)
 {
-    (void)state;
-    setup s;
-    open_setup(&s, "network.precision=double", 1, SG_ISA_AUTO);
-    double means[5], loss = total(&s, means);
-    assert_int_equal(sgi_residual_terms(s.residual), 5);
-    assert_close(loss, means[0] + 2 * means[1] + 10 * means[2] + means[3] + 3 * means[4], 1e-12);
-    enum { N = 37 };
-    double columns[3][N], points[3 * N], values[2 * N], sum = 0;
+    double columns[3][START];
     void *coordinates[] = {columns[0], columns[1], columns[2]};
     sgi_draw draw = {5, SG_POINTS_TRAINING, 77};
-    sgi_sample(s.problem, 1, N, &draw, 0, N, SG_FLOAT64, coordinates);
-    for (int i = 0; i < N; i++)
+    sgi_sample(s->problem, 1, START, &draw, 0, START, SG_FLOAT64, coordinates);
+    for (int i = 0; i < START; i++)
         for (int k = 0; k < 3; k++)
             points[3 * i + k] = columns[k][i];
     sg_jet_plan *plan;
     sg_jet_request request = {.order = 0};
     assert_ok(sg_jet_plan_create(&plan, 3, &request, 1, NULL));
-    assert_ok(sg_jet_evaluate(s.network, plan, NULL, points, NULL, N, values, NULL));
-    for (int i = 0; i < N; i++) {
+    assert_ok(sg_jet_evaluate(s->network, plan, NULL, points, NULL, START, values, NULL));
+    sg_jet_plan_destroy(plan);
+}
+
+/* The loss again, from values at the points and the formulas themselves. */
+static void test_loss_by_hand(void **state)
+{
+    (void)state;
+    setup s;
+    open_setup(&s, problem_of_everything, "network.precision=double", 1, SG_ISA_AUTO);
+    double means[5], loss = total(&s, means);
+    assert_int_equal(sgi_residual_terms(s.residual), 5);
+    assert_close(loss, means[0] + 2 * means[1] + 10 * means[2] + means[3] + 3 * means[4], 1e-12);
+    double points[3 * START], values[2 * START], sum = 0;
+    values_at_start(&s, points, values);
+    for (int i = 0; i < START; i++) {
         double a = values[2 * i] + sin(3.14159265358979323846 * points[3 * i]);
         double b = values[2 * i + 1] - points[3 * i] * points[3 * i + 1];
         sum += a * a + b * b;
     }
-    assert_close(means[2], sum / N, 1e-13);
-    sg_jet_plan_destroy(plan);
+    assert_close(means[2], sum / START, 1e-13);
     close_setup(&s);
 }
 
@@ -135,12 +84,12 @@ static void test_float_against_double(void **state)
     setup wide, narrow;
     sg_isa isas[SG_ISA_COUNT];
     size_t isa_count = runnable_isas(isas);
-    open_setup(&wide, "network.precision=double", 1, SG_ISA_AUTO);
+    open_setup(&wide, problem_of_everything, "network.precision=double", 1, SG_ISA_AUTO);
     size_t count = sg_jet_network_parameters(wide.network);
     sg_jet_gradient(wide.engine, NULL);
     const double *exact = sg_jet_network_gradients(wide.network);
     for (size_t k = 0; k < isa_count; k++) {
-        open_setup(&narrow, "network.precision=float", 1, isas[k]);
+        open_setup(&narrow, problem_of_everything, "network.precision=float", 1, isas[k]);
         sgi_loss a = {0}, b = {0};
         sg_jet_gradient(narrow.engine, NULL);
         sgi_residual_collect(wide.residual, wide.engine, &a);
@@ -159,8 +108,8 @@ static void test_threads_do_not_matter(void **state)
 {
     (void)state;
     setup one, three;
-    open_setup(&one, "network.precision=float", 1, SG_ISA_AUTO);
-    open_setup(&three, "network.precision=float", 3, SG_ISA_AUTO);
+    open_setup(&one, problem_of_everything, "network.precision=float", 1, SG_ISA_AUTO);
+    open_setup(&three, problem_of_everything, "network.precision=float", 3, SG_ISA_AUTO);
     sg_jet_gradient(one.engine, NULL);
     sg_jet_gradient(three.engine, NULL);
     sgi_loss a = {0}, b = {0};
@@ -179,7 +128,7 @@ static void test_moments_of_residuals(void **state)
 {
     (void)state;
     setup s;
-    open_setup(&s, "network.precision=double", 1, SG_ISA_AUTO);
+    open_setup(&s, problem_of_everything, "network.precision=double", 1, SG_ISA_AUTO);
     sgi_loss loss = {0};
     sg_jet_forward(s.engine);
     sgi_residual_collect(s.residual, s.engine, &loss);
@@ -194,9 +143,8 @@ static void test_moments_of_residuals(void **state)
 static void test_jacobian_rows(void **state)
 {
     (void)state;
-    enum { N = 37 };
     setup s;
-    open_setup(&s, "network.precision=double", 1, SG_ISA_AUTO);
+    open_setup(&s, problem_of_everything, "network.precision=double", 1, SG_ISA_AUTO);
     sg_jet *alone;
     sg_jet_config config = sg_jet_defaults();
     config.network = s.network;
@@ -205,24 +153,15 @@ static void test_jacobian_rows(void **state)
     assert_ok(sg_jet_create(&alone, &config, NULL));
     size_t parameters = sg_jet_network_parameters(s.network);
     double *gradient = calloc(parameters, sizeof *gradient);
-    double *rows = calloc(2 * N * parameters, sizeof *rows);
+    double *rows = calloc(2 * START * parameters, sizeof *rows);
     assert_true(gradient && rows);
     sg_jet_gradient(alone, gradient);
-    assert_ok(sg_jet_rows(alone, 0, 0, N, rows));
-    double columns[3][N], points[3 * N], values[2 * N];
-    void *coordinates[] = {columns[0], columns[1], columns[2]};
-    sgi_draw draw = {5, SG_POINTS_TRAINING, 77};
-    sgi_sample(s.problem, 1, N, &draw, 0, N, SG_FLOAT64, coordinates);
-    for (int i = 0; i < N; i++)
-        for (int k = 0; k < 3; k++)
-            points[3 * i + k] = columns[k][i];
-    sg_jet_plan *plan;
-    sg_jet_request request = {.order = 0};
-    assert_ok(sg_jet_plan_create(&plan, 3, &request, 1, NULL));
-    assert_ok(sg_jet_evaluate(s.network, plan, NULL, points, NULL, N, values, NULL));
+    assert_ok(sg_jet_rows(alone, 0, 0, START, rows));
+    double points[3 * START], values[2 * START];
+    values_at_start(&s, points, values);
     for (size_t p = 0; p < parameters; p++) {
-        double sum = 0, root = sqrt(2 * 10.0 / N);
-        for (size_t i = 0; i < N; i++) {
+        double sum = 0, root = sqrt(2 * 10.0 / START);
+        for (size_t i = 0; i < START; i++) {
             double x = points[3 * i], y = points[3 * i + 1];
             double first = root * (values[2 * i] + sin(3.14159265358979323846 * x));
             double second = root * (values[2 * i + 1] - x * y);
@@ -231,7 +170,6 @@ static void test_jacobian_rows(void **state)
         }
         assert_close(sum, gradient[p], 1e-12);
     }
-    sg_jet_plan_destroy(plan);
     sg_jet_destroy(alone);
     free(rows);
     free(gradient);
@@ -245,7 +183,7 @@ static void test_normal_equations(void **state)
     (void)state;
     enum { ROWS = 2 * 301 + 2 * 37 + 2 * 101 + 4 * 53 };
     setup s;
-    open_setup(&s, "network.precision=double", 2, SG_ISA_AUTO);
+    open_setup(&s, problem_of_everything, "network.precision=double", 2, SG_ISA_AUTO);
     sg_jacobian *jacobian;
     assert_ok(sg_jacobian_create(&jacobian, &(sg_jacobian_config){.jet = s.engine}, NULL));
     assert_int_equal(sg_jacobian_residuals(jacobian), ROWS);
@@ -267,23 +205,21 @@ static void test_normal_equations(void **state)
     close_setup(&s);
 }
 
+static sg_status create_residual(const sg_allocator *allocator, void *problem)
+{
+    sgi_residual_options options = {.type = SG_FLOAT32, .workers = 2};
+    sgi_residual *residual;
+    sg_status status = sgi_residual_create(&residual, problem, &options, allocator);
+    sgi_residual_destroy(residual);
+    return status;
+}
+
 static void test_every_allocation_may_fail(void **state)
 {
     (void)state;
     setup s;
-    open_setup(&s, "network.precision=float", 1, SG_ISA_AUTO);
-    long at = 0;
-    for (sg_status status = SG_ERROR_MEMORY; status != SG_OK; at++) {
-        failing_allocator memory = {.fail_at = at};
-        sg_allocator allocator = failing(&memory);
-        sgi_residual_options options = {.type = SG_FLOAT32, .workers = 2};
-        sgi_residual *residual;
-        status = sgi_residual_create(&residual, s.problem, &options, &allocator);
-        assert_true(status == SG_OK || status == SG_ERROR_MEMORY);
-        sgi_residual_destroy(residual);
-        assert_int_equal(memory.live, 0);
-    }
-    assert_true(at > 5);
+    open_setup(&s, problem_of_everything, "network.precision=float", 1, SG_ISA_AUTO);
+    each_allocation_fails(create_residual, s.problem, 5);
     close_setup(&s);
 }
 

@@ -6,6 +6,7 @@
 
 #include "problem/check.h"
 #include "problem/problem.h"
+#include "support/malformed.h"
 #include "support/support.h"
 
 static const char small[] = "coordinates: {x: [0, L], t: [0, 2*L]}\n"
@@ -305,53 +306,35 @@ static void test_quantities(void **state)
     sgi_problem_destroy(problem);
 }
 
-/* The table of options in the documentation is the table of options. */
 static void test_documentation(void **state)
 {
     (void)state;
-    FILE *file = fopen(SG_TEST_DATA "/../docs/problems.md", "rb");
-    assert_non_null(file);
-    static char text[1 << 17];
-    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
-    fclose(file);
-    for (size_t i = 0; i < sgi_problem_options.count; i++) {
-        const sgi_option *option = &sgi_problem_options.rows[i];
-        char line[512];
-        if (option->codec == &sgi_codec_section)
-            continue;
-        const char *quote = option->initial[0] ? "`" : "";
-        snprintf(line, sizeof line, "\n| `%s` | %s%s%s | %s |\n", option->path, quote,
-                 option->initial, quote, option->help);
-        if (!strstr(text, line))
-            fail_msg("docs/problems.md lacks the line%s", line);
-    }
+    check_documented(&sgi_problem_options, "problems.md");
+}
+
+static sg_status read_write_and_check(const sg_allocator *allocator, void *context)
+{
+    (void)context;
+    sgi_problem *problem;
+    sgi_check check;
+    char *text = NULL;
+    sg_status status =
+        sgi_problem_read(&problem, "small", small, sizeof small - 1, NULL, 0, allocator, NULL);
+    if (status == SG_OK)
+        status = sgi_problem_write(problem, &text);
+    sgi_release(allocator, text);
+    if (status == SG_OK)
+        status = sgi_problem_check(problem, &check);
+    if (status == SG_OK)
+        sgi_check_release(problem, &check);
+    sgi_problem_destroy(problem);
+    return status;
 }
 
 static void test_every_allocation_may_fail(void **state)
 {
     (void)state;
-    long at = 0;
-    for (sg_status status = SG_ERROR_MEMORY; status != SG_OK; at++) {
-        failing_allocator memory = {.fail_at = at};
-        sg_allocator allocator = failing(&memory);
-        sgi_problem *problem;
-        sg_diagnostic diagnostic;
-        sgi_check check;
-        char *text = NULL;
-        status = sgi_problem_read(&problem, "small", small, sizeof small - 1, NULL, 0, &allocator,
-                                  &diagnostic);
-        if (status == SG_OK) {
-            status = sgi_problem_write(problem, &text);
-            sgi_release(&allocator, text);
-        }
-        if (problem && sgi_problem_check(problem, &check) == SG_OK)
-            sgi_check_release(problem, &check);
-        sgi_problem_destroy(problem);
-        if (status != SG_OK && status != SG_ERROR_MEMORY)
-            fail_msg("allocation %ld: %s, %s", at, sg_status_name(status), diagnostic.message);
-        assert_int_equal(memory.live, 0);
-    }
-    assert_true(at > 50);
+    each_allocation_fails(read_write_and_check, NULL, 50);
 }
 
 int main(void)

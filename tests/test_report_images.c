@@ -388,7 +388,6 @@ static void texts_of_shares_and_memory(void **state)
     sgi_text_release(&text);
 }
 
-/* As in test_report_page.c: the first hundred one by one, then ever larger steps. */
 static void allocations_fail_in_turn(void **state)
 {
     (void)state;
@@ -404,19 +403,7 @@ static void allocations_fail_in_turn(void **state)
                    "\"activations\":[{\"name\":\"a\",\"std\":1},{\"name\":\"b\",\"std\":2}]}\n"
                    "{\"step\":2,\"validation\":{\"loss\":1,\"top1\":0.5,\"top5\":0.6}}\n");
     }
-    failing_allocator counter = {.fail_at = -1};
-    sg_allocator allocator = failing(&counter);
-    assert_ok(sgi_report_write(sub(folder, "c"), &allocator, NULL));
-    assert_int_equal(counter.live, 0);
-    long all = counter.made;
-    assert_true(all > 200);
-    for (long n = 0; n < all; n += n < 100 ? 1 : 1 + n / 50) {
-        sg_diagnostic diagnostic = {0};
-        counter = (failing_allocator){.fail_at = n};
-        assert_status(sgi_report_write(sub(folder, "c"), &allocator, &diagnostic), SG_ERROR_MEMORY);
-        assert_non_null(strstr(said(&diagnostic), "out of memory"));
-        assert_int_equal(counter.live, 0);
-    }
+    page_allocations_fail(sub(folder, "c"));
     folder_remove(folder);
 }
 

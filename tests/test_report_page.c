@@ -361,8 +361,6 @@ static void unusable_folders_are_refused(void **state)
     folder_remove(folder);
 }
 
-/* Every allocation, of several thousand, is too slow to fail each in turn: every one of the first
- * hundred, then ever larger steps. */
 static void allocations_fail_in_turn(void **state)
 {
     (void)state;
@@ -374,19 +372,7 @@ static void allocations_fail_in_turn(void **state)
                    "{\"step\":1,\"loss\":1,\"layers\":[{\"name\":\"a\",\"std\":1}]}\n"
                    "{\"step\":2,\"validation\":{\"loss\":1}}\n");
     }
-    failing_allocator counter = {.fail_at = -1};
-    sg_allocator allocator = failing(&counter);
-    assert_ok(sgi_report_write(sub(folder, "c"), &allocator, NULL));
-    assert_int_equal(counter.live, 0);
-    long all = counter.made;
-    assert_true(all > 200);
-    for (long n = 0; n < all; n += n < 100 ? 1 : 1 + n / 50) {
-        sg_diagnostic diagnostic = {0};
-        counter = (failing_allocator){.fail_at = n};
-        assert_status(sgi_report_write(sub(folder, "c"), &allocator, &diagnostic), SG_ERROR_MEMORY);
-        assert_non_null(strstr(said(&diagnostic), "out of memory"));
-        assert_int_equal(counter.live, 0);
-    }
+    page_allocations_fail(sub(folder, "c"));
     folder_remove(folder);
 }
 

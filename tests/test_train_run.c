@@ -474,6 +474,15 @@ static void a_folder_that_cannot_be_written_is_an_error(void **state)
     assert_non_null(strstr(said(&diagnostic), "/nonexistent/folder"));
 }
 
+static sg_status create_trainer(const sg_allocator *allocator, void *pinn)
+{
+    sg_pinn_trainer *trainer;
+    sg_status status = sg_pinn_trainer_create(&trainer, pinn, NULL, SG_ISA_AUTO, allocator);
+    assert_true((status == SG_OK) == (trainer != NULL));
+    sg_pinn_trainer_destroy(trainer);
+    return status;
+}
+
 static void every_allocation_of_a_trainer_in_turn(void **state)
 {
     (void)state;
@@ -491,13 +500,7 @@ static void every_allocation_of_a_trainer_in_turn(void **state)
     assert_int_equal(counter.made, made); /* a step allocates nothing */
     sg_pinn_trainer_destroy(trainer);
     assert_int_equal(counter.live, 0);
-    for (long n = 0; n < made; n++) {
-        counter = (failing_allocator){.fail_at = n};
-        assert_status(sg_pinn_trainer_create(&trainer, pinn, NULL, SG_ISA_AUTO, &allocator),
-                      SG_ERROR_MEMORY);
-        assert_null(trainer);
-        assert_int_equal(counter.live, 0);
-    }
+    assert_int_equal(each_allocation_fails(create_trainer, pinn, 1), made);
     sg_pinn_close(pinn);
     sgi_problem_destroy(problem);
 }

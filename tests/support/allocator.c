@@ -40,6 +40,34 @@ sg_allocator failing(failing_allocator *state)
     return (sg_allocator){counted_allocate, counted_release, state};
 }
 
+static long allocations_fail(allocating *work, void *context, long least, bool all)
+{
+    failing_allocator counter = {.fail_at = -1};
+    sg_allocator allocator = failing(&counter);
+    assert_ok(work(&allocator, context));
+    assert_int_equal(counter.live, 0);
+    long made = counter.made;
+    assert_true(made >= least);
+    for (long n = 0; n < made; n += all || n < 100 ? 1 : 1 + n / 50) {
+        counter = (failing_allocator){.fail_at = n};
+        sg_status status = work(&allocator, context);
+        if (status != SG_ERROR_MEMORY)
+            fail_msg("allocation %ld of %ld fails: %s", n, made, sg_status_name(status));
+        assert_int_equal(counter.live, 0);
+    }
+    return made;
+}
+
+long each_allocation_fails(allocating *work, void *context, long least)
+{
+    return allocations_fail(work, context, least, true);
+}
+
+long some_allocations_fail(allocating *work, void *context, long least)
+{
+    return allocations_fail(work, context, least, false);
+}
+
 const char *said(const sg_diagnostic *diagnostic)
 {
     static char text[1024];

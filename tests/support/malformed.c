@@ -76,3 +76,23 @@ void check_malformed(const char *path, int least, malformed_reader *read)
     print_message("%d malformed files\n", count);
     free(all);
 }
+
+void check_documented(const sgi_option_table *table, const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, SG_TEST_DATA "/../docs/%s", name);
+    char *text = read_file(path);
+    for (size_t i = 0; i < table->count; i++) {
+        const sgi_option *option = &table->rows[i];
+        char line[512];
+        if (option->codec == &sgi_codec_section)
+            continue;
+        const char *initial = option->initial ? option->initial : "",
+                   *quote = initial[0] ? "`" : "";
+        snprintf(line, sizeof line, "\n| `%s` | %s%s%s | %s |\n", option->path, quote, initial,
+                 quote, option->help);
+        if (!strstr(text, line))
+            fail_msg("docs/%s lacks the line%s", name, line);
+    }
+    free(text);
+}

@@ -1,4 +1,5 @@
-/* A file of mistakes: cases, each a file and the exact text that it must be answered with.
+/* Checks of a kind of file that has options. A file of mistakes: cases, each a file and the exact
+ * text that it must be answered with.
  *
  *     #### what is wrong
  *     #set training.steps=0        (overrides, if any)
@@ -9,8 +10,8 @@
 #ifndef SG_TESTS_MALFORMED_H
 #define SG_TESTS_MALFORMED_H
 
+#include "config/options.h"
 #include "stablegrad/status.h"
-#include "text/nearest.h"
 
 /* Reads a text as the kind of file under test, and releases what it made of it. */
 typedef sg_status malformed_reader(const char *text, size_t size, const char *const *overrides,
@@ -18,5 +19,8 @@ typedef sg_status malformed_reader(const char *text, size_t size, const char *co
 
 /* Every case of the file, of which there are at least so many. */
 void check_malformed(const char *path, int least, malformed_reader *read);
+
+/* The table of options in the documentation, a file of docs/, is the table of options. */
+void check_documented(const sgi_option_table *table, const char *name);
 
 #endif

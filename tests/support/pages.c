@@ -69,6 +69,20 @@ char *page_of(const char *folder, const char *const *order, size_t count)
     return html;
 }
 
+static sg_status write_page(const sg_allocator *allocator, void *folder)
+{
+    sg_diagnostic diagnostic = {0};
+    sg_status status = sgi_report_write(folder, allocator, &diagnostic);
+    if (status != SG_OK)
+        assert_non_null(strstr(said(&diagnostic), "out of memory"));
+    return status;
+}
+
+void page_allocations_fail(char *folder)
+{
+    some_allocations_fail(write_page, folder, 201);
+}
+
 char *sub(const char *folder, const char *name)
 {
     static char path[4096];

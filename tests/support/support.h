@@ -35,6 +35,15 @@ typedef struct failing_allocator {
 
 sg_allocator failing(failing_allocator *state);
 
+/* Makes something with the allocator, uses it and destroys it; the status of the first failure. */
+typedef sg_status allocating(const sg_allocator *allocator, void *context);
+
+/* The work succeeds with `least` allocations or more, and is SG_ERROR_MEMORY when it fails from any
+ * one of them on; it never leaves memory behind. Returns how many allocations there are. */
+long each_allocation_fails(allocating *work, void *context, long least);
+/* The same for thousands of allocations: the first hundred, then ever larger steps. */
+long some_allocations_fail(allocating *work, void *context, long least);
+
 /* The instruction sets that this machine can run; the others are reported by name. Returns how
  * many there are. */
 size_t runnable_isas(sg_isa list[SG_ISA_COUNT]);
