@@ -318,8 +318,10 @@ static sg_status read_write_and_check(const sg_allocator *allocator, void *conte
     sgi_problem *problem;
     sgi_check check;
     char *text = NULL;
-    sg_status status =
-        sgi_problem_read(&problem, "small", small, sizeof small - 1, NULL, 0, allocator, NULL);
+    sg_diagnostic diagnostic;
+    const char *const sets[] = {"reference.u=x*(L - x)*exp(-t)"};
+    sg_status status = sgi_problem_read(&problem, "small", small, sizeof small - 1, sets, 1,
+                                        allocator, &diagnostic);
     if (status == SG_OK)
         status = sgi_problem_write(problem, &text);
     sgi_release(allocator, text);

@@ -1,8 +1,10 @@
 /* Image task files that are right: what they mean, paths, overrides, writing and reading again. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "config/document.h"
 #include "support/malformed.h"
 #include "support/support.h"
 #include "task/recognise.h"
@@ -364,17 +366,20 @@ static void test_shipped_tasks(void **state)
     static const char *const names[] = {"cifar100-efficientnet", "cifar100-mlp",
                                         "cifar100-resnet50", "tiny-imagenet-resnet50"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        char path[512], answer[2048];
+        char path[512], answer[2048], *text;
+        size_t size;
         sgi_task *task;
         sg_diagnostic diagnostic;
         snprintf(path, sizeof path, "%s/../problems/%s.yaml", SG_TEST_DATA, names[i]);
-        if (sgi_task_load(&task, path, NULL, 0, NULL, &diagnostic) != SG_OK) {
+        assert_ok(sgi_document_text(path, NULL, &text, &size, &diagnostic));
+        if (sgi_task_read(&task, path, text, size, NULL, 0, NULL, &diagnostic) != SG_OK) {
             sg_diagnostic_format(&diagnostic, answer, sizeof answer);
             fail_msg("%s", answer);
         }
         assert_string_equal(task->settings.name, names[i]);
         assert_true(sgi_task_recognise(task->sources[0].text, task->sources[0].size, NULL));
         round_trip(task);
+        free(text);
     }
 }
 
@@ -390,8 +395,9 @@ static sg_status read_and_write(const sg_allocator *allocator, void *context)
     const char *const sets[] = {"network.model=mlp", "data.test=[c, d]"};
     sgi_task *task;
     char *text = NULL;
+    sg_diagnostic diagnostic;
     sg_status status =
-        sgi_task_read(&task, "small", small, sizeof small - 1, sets, 2, allocator, NULL);
+        sgi_task_read(&task, "small", small, sizeof small - 1, sets, 2, allocator, &diagnostic);
     if (status == SG_OK)
         status = sgi_task_write(task, &text);
     sgi_release(allocator, text);

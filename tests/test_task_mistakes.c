@@ -2,6 +2,7 @@
  * that it must be answered with. */
 #include <string.h>
 
+#include "config/document.h"
 #include "support/malformed.h"
 #include "support/support.h"
 #include "task/task.h"
@@ -26,16 +27,16 @@ static void test_malformed_files(void **state)
 static void test_files_that_cannot_be_read(void **state)
 {
     (void)state;
-    sgi_task *task;
     sg_diagnostic diagnostic;
-    char answer[1024];
-    assert_status(sgi_task_load(&task, "/no/such/file.yaml", NULL, 0, NULL, &diagnostic),
+    char answer[1024], *text;
+    size_t size;
+    assert_status(sgi_document_text("/no/such/file.yaml", NULL, &text, &size, &diagnostic),
                   SG_ERROR_IO);
-    assert_null(task);
+    assert_null(text);
     sg_diagnostic_format(&diagnostic, answer, sizeof answer);
     assert_string_equal(answer, "/no/such/file.yaml: error: No such file or directory\n");
-    assert_status(sgi_task_load(&task, "/", NULL, 0, NULL, &diagnostic), SG_ERROR_IO);
-    assert_null(task);
+    assert_status(sgi_document_text("/", NULL, &text, &size, &diagnostic), SG_ERROR_IO);
+    assert_null(text);
 }
 
 int main(void)

@@ -39,6 +39,15 @@ void *sgi_allocate(const sg_allocator *allocator, size_t count, size_t size)
     return memory;
 }
 
+void *sgi_new(const sg_allocator *given, size_t size, size_t offset)
+{
+    sg_allocator allocator = sgi_allocator_or_heap(given);
+    char *object = sgi_allocate(&allocator, 1, size);
+    if (object)
+        memcpy(object + offset, &allocator, sizeof allocator);
+    return object;
+}
+
 void *sgi_enlarge(const sg_allocator *allocator, void *array, size_t count, size_t larger,
                   size_t size)
 {

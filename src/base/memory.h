@@ -31,6 +31,12 @@ sg_allocator sgi_allocator_or_heap(const sg_allocator *allocator);
  */
 void *sgi_allocate(const sg_allocator *allocator, size_t count, size_t size);
 
+/* A zeroed object of a type that has a member `allocator`, which is set to `given` or the heap:
+ * what such an object needs later comes from there, and it is released last, by its own. NULL when
+ * memory runs out. */
+#define SGI_NEW(type, given) ((type *)sgi_new(given, sizeof(type), offsetof(type, allocator)))
+void *sgi_new(const sg_allocator *given, size_t size, size_t offset);
+
 /* `array`, of `count` elements, moved to room for `larger` of them; the rest is zeros. NULL, and
  * `array` as it was, when memory runs out or the product overflows. */
 void *sgi_enlarge(const sg_allocator *allocator, void *array, size_t count, size_t larger,
@@ -41,7 +47,7 @@ void *sgi_enlarge(const sg_allocator *allocator, void *array, size_t count, size
 SG_CHECKED sg_status sgi_grow_array(const sg_allocator *allocator, void *array, size_t count,
                                     size_t *capacity, size_t least, size_t size);
 
-/* NULL is allowed. */
+/* NULL is allowed. The allocator may lie in the memory. */
 void sgi_release(const sg_allocator *allocator, void *memory);
 
 /* A copy of `text`; NULL when memory runs out. */

@@ -24,11 +24,9 @@ sg_status sg_params_create(sg_params **out, const sg_allocator *given)
     if (!out)
         return SG_ERROR_ARGUMENT;
     *out = NULL;
-    sg_allocator allocator = sgi_allocator_or_heap(given);
-    sg_params *params = sgi_allocate(&allocator, 1, sizeof *params);
+    sg_params *params = SGI_NEW(sg_params, given);
     if (!params)
         return SG_ERROR_MEMORY;
-    params->allocator = allocator;
     *out = params;
     return SG_OK;
 }
@@ -37,12 +35,11 @@ void sg_params_destroy(sg_params *params)
 {
     if (!params)
         return;
-    sg_allocator allocator = params->allocator;
     for (size_t i = 0; i < params->count; i++)
-        sgi_release(&allocator, (char *)params->spans[i].name);
-    sgi_release(&allocator, params->spans);
-    sgi_release(&allocator, params->units);
-    sgi_release(&allocator, params);
+        sgi_release(&params->allocator, (char *)params->spans[i].name);
+    sgi_release(&params->allocator, params->spans);
+    sgi_release(&params->allocator, params->units);
+    sgi_release(&params->allocator, params);
 }
 
 static bool well_formed(const sg_span *span)
@@ -140,6 +137,12 @@ sg_status sgi_params_seal(sg_params *params)
     params->unit_count = unit_count;
     params->sealed = true;
     return SG_OK;
+}
+
+sg_status sgi_params_open(sg_params *params, sg_isa wanted, sg_isa *isa)
+{
+    *isa = sg_isa_resolve(wanted);
+    return *isa == SG_ISA_AUTO ? SG_ERROR_UNSUPPORTED : sgi_params_seal(params);
 }
 
 sg_pool *sgi_params_pool(const sg_params *params, sg_pool *pool)

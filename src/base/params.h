@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "stablegrad/cpu.h"
 #include "stablegrad/params.h"
 #include "stablegrad/pool.h"
 
@@ -29,6 +30,10 @@ struct sg_params {
 
 /* Cuts the spans into units and lets no more in. Calling it again does nothing. */
 SG_CHECKED sg_status sgi_params_seal(sg_params *params);
+
+/* Seals them for work with the instruction set that `wanted` stands for: *isa, or
+ * SG_ERROR_UNSUPPORTED when this machine has none such. */
+SG_CHECKED sg_status sgi_params_open(sg_params *params, sg_isa wanted, sg_isa *isa);
 
 /* Bytes of an element. */
 static inline size_t sgi_type_size(sg_type type)

@@ -111,15 +111,14 @@ sg_status sg_pool_create(sg_pool **out, int threads, const sg_allocator *given)
     if (!out || threads < 0 || threads > MOST_THREADS)
         return SG_ERROR_ARGUMENT;
     *out = NULL;
-    sg_allocator allocator = sgi_allocator_or_heap(given);
-    sg_pool *pool = sgi_allocate(&allocator, 1, sizeof *pool);
+    sg_pool *pool = SGI_NEW(sg_pool, given);
     if (!pool)
         return SG_ERROR_MEMORY;
-    pool->allocator = allocator;
     pool->threads = threads ? threads : processors();
-    pool->workers = sgi_allocate(&allocator, (size_t)pool->threads - 1, sizeof *pool->workers);
+    pool->workers =
+        sgi_allocate(&pool->allocator, (size_t)pool->threads - 1, sizeof *pool->workers);
     if (!pool->workers) {
-        sgi_release(&allocator, pool);
+        sgi_release(&pool->allocator, pool);
         return SG_ERROR_MEMORY;
     }
     pthread_mutex_init(&pool->mutex, NULL);
@@ -150,9 +149,8 @@ void sg_pool_destroy(sg_pool *pool)
     pthread_cond_destroy(&pool->job_done);
     pthread_cond_destroy(&pool->job_posted);
     pthread_mutex_destroy(&pool->mutex);
-    sg_allocator allocator = pool->allocator;
-    sgi_release(&allocator, pool->workers);
-    sgi_release(&allocator, pool);
+    sgi_release(&pool->allocator, pool->workers);
+    sgi_release(&pool->allocator, pool);
 }
 
 int sg_pool_threads(const sg_pool *pool)

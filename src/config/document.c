@@ -11,6 +11,18 @@ sg_status sgi_document_text(const char *path, const sg_allocator *allocator, cha
     return sgi_file_read(path, SG_YAML_MOST_BYTES, allocator, text, size, diagnostic);
 }
 
+sgi_source *sgi_document_sources(sgi_arena *arena, const char *name, const char *text, size_t size,
+                                 size_t overrides)
+{
+    sgi_source *sources = sgi_arena_allocate(arena, overrides + 1, sizeof *sources);
+    const char *name_copy = sgi_arena_text(arena, name, strlen(name));
+    const char *text_copy = sgi_arena_text(arena, text, size);
+    if (!sources || !name_copy || !text_copy)
+        return NULL;
+    sources[0] = (sgi_source){name_copy, text_copy, size};
+    return sources;
+}
+
 static sg_status override(sgi_reader *reader, sgi_yaml *root, sgi_source *source, const char *text)
 {
     size_t size = strlen(text);

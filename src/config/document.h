@@ -1,7 +1,8 @@
 /* A file with its overrides: what problem files and other kinds of files are read and written with.
  *
- * Reading: sgi_document_text, sgi_document_tree, sgi_document_keys, then the sections of the file
- * and its options (options.h), sgi_document_name. Writing: a text that grows, option by option. */
+ * Reading: sgi_document_text, sgi_document_sources, sgi_document_tree, sgi_document_keys, then the
+ * sections of the file and its options (options.h), sgi_document_name. Writing: a text that grows,
+ * option by option. */
 #ifndef SG_CONFIG_DOCUMENT_H
 #define SG_CONFIG_DOCUMENT_H
 
@@ -11,6 +12,11 @@
  * whatever the result. SG_ERROR_IO with a diagnostic when it cannot be read. */
 SG_CHECKED sg_status sgi_document_text(const char *path, const sg_allocator *allocator, char **text,
                                        size_t *size, sg_diagnostic *diagnostic);
+
+/* Copies of a file's name and text in the arena, as the first of 1 + `overrides` sources; NULL when
+ * memory runs out. */
+sgi_source *sgi_document_sources(sgi_arena *arena, const char *name, const char *text, size_t size,
+                                 size_t overrides);
 
 /* The tree of sources[0], overrides applied and shorthands expanded. Each override is
  * "key.key=value"; its text is copied to sources[1] and so on. */

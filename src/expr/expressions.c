@@ -19,12 +19,10 @@ int sgi_derivative_total(sgi_derivative derivative)
 
 sg_status sgi_expressions_create(sgi_expressions **out, const sg_allocator *given)
 {
-    sg_allocator allocator = sgi_allocator_or_heap(given);
     *out = NULL;
-    sgi_expressions *exprs = sgi_allocate(&allocator, 1, sizeof *exprs);
+    sgi_expressions *exprs = SGI_NEW(sgi_expressions, given);
     if (!exprs)
         return SG_ERROR_MEMORY;
-    exprs->allocator = allocator;
     sgi_constant(exprs, 0);
     sg_status status = exprs->status;
     if (status != SG_OK)
@@ -38,11 +36,10 @@ void sgi_expressions_destroy(sgi_expressions *exprs)
 {
     if (!exprs)
         return;
-    sg_allocator allocator = exprs->allocator;
-    sgi_release(&allocator, exprs->nodes);
-    sgi_release(&allocator, exprs->table);
-    sgi_release(&allocator, exprs->inputs);
-    sgi_release(&allocator, exprs);
+    sgi_release(&exprs->allocator, exprs->nodes);
+    sgi_release(&exprs->allocator, exprs->table);
+    sgi_release(&exprs->allocator, exprs->inputs);
+    sgi_release(&exprs->allocator, exprs);
 }
 
 sg_status sgi_expressions_status(const sgi_expressions *exprs)

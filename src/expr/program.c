@@ -113,11 +113,9 @@ sg_status sgi_program_create(sgi_program **out, const sgi_expressions *exprs, co
     *out = NULL;
     if (exprs->status != SG_OK)
         return exprs->status;
-    sg_allocator allocator = sgi_allocator_or_heap(given);
-    sgi_program *program = sgi_allocate(&allocator, 1, sizeof *program);
+    sgi_program *program = SGI_NEW(sgi_program, given);
     if (!program)
         return SG_ERROR_MEMORY;
-    program->allocator = allocator;
     sg_status status = compile(program, exprs, roots, count);
     if (status != SG_OK)
         sgi_program_destroy(program);
@@ -130,11 +128,10 @@ void sgi_program_destroy(sgi_program *program)
 {
     if (!program)
         return;
-    sg_allocator allocator = program->allocator;
-    sgi_release(&allocator, program->instructions);
-    sgi_release(&allocator, program->inputs);
-    sgi_release(&allocator, program->outputs);
-    sgi_release(&allocator, program);
+    sgi_release(&program->allocator, program->instructions);
+    sgi_release(&program->allocator, program->inputs);
+    sgi_release(&program->allocator, program->outputs);
+    sgi_release(&program->allocator, program);
 }
 
 /* The seeds parameter[first + 2 i] * root_i + parameter[first + 2 i + 1]. */

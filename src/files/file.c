@@ -189,11 +189,10 @@ sg_status sgi_file_read(const char *path, size_t limit, const sg_allocator *give
 
 static void destroy(sgi_file *file)
 {
-    sg_allocator allocator = file->allocator;
-    sgi_release(&allocator, file->path);
-    sgi_release(&allocator, file->temporary);
-    sgi_release(&allocator, file->buffer);
-    sgi_release(&allocator, file);
+    sgi_release(&file->allocator, file->path);
+    sgi_release(&file->allocator, file->temporary);
+    sgi_release(&file->allocator, file->buffer);
+    sgi_release(&file->allocator, file);
 }
 
 /* Opens a temporary file beside the path, under a name that nobody has. */
@@ -216,16 +215,14 @@ sg_status sgi_file_create(sgi_file **out, const char *path, const sg_allocator *
                           sg_diagnostic *diagnostic)
 {
     *out = NULL;
-    sg_allocator allocator = sgi_allocator_or_heap(given);
-    sgi_file *file = sgi_allocate(&allocator, 1, sizeof *file);
+    sgi_file *file = SGI_NEW(sgi_file, given);
     if (!file)
         return sgi_fail_file(diagnostic, SG_ERROR_MEMORY, path, "out of memory");
     size_t capacity = strlen(path) + 48;
-    file->allocator = allocator;
     file->descriptor = -1;
-    file->path = sgi_copy_text(&allocator, path);
-    file->temporary = sgi_allocate(&allocator, capacity, 1);
-    file->buffer = sgi_allocate(&allocator, BUFFER_SIZE, 1);
+    file->path = sgi_copy_text(&file->allocator, path);
+    file->temporary = sgi_allocate(&file->allocator, capacity, 1);
+    file->buffer = sgi_allocate(&file->allocator, BUFFER_SIZE, 1);
     sg_status status = SG_OK;
     if (!file->path || !file->temporary || !file->buffer)
         status = sgi_fail_file(diagnostic, SG_ERROR_MEMORY, path, "out of memory");

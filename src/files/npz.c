@@ -54,18 +54,16 @@ sg_status sgi_npz_create(sgi_npz **out, const char *path, const sg_allocator *gi
                          sg_diagnostic *diagnostic)
 {
     *out = NULL;
-    sg_allocator allocator = sgi_allocator_or_heap(given);
-    sgi_npz *npz = sgi_allocate(&allocator, 1, sizeof *npz);
+    sgi_npz *npz = SGI_NEW(sgi_npz, given);
     if (!npz)
         return sgi_fail_file(diagnostic, SG_ERROR_MEMORY, path, "out of memory");
-    npz->allocator = allocator;
-    npz->path = sgi_copy_text(&allocator, path);
+    npz->path = sgi_copy_text(&npz->allocator, path);
     sg_status status = npz->path
-                           ? sgi_file_create(&npz->file, path, &allocator, diagnostic)
+                           ? sgi_file_create(&npz->file, path, &npz->allocator, diagnostic)
                            : sgi_fail_file(diagnostic, SG_ERROR_MEMORY, path, "out of memory");
     if (status != SG_OK) {
-        sgi_release(&allocator, npz->path);
-        sgi_release(&allocator, npz);
+        sgi_release(&npz->allocator, npz->path);
+        sgi_release(&npz->allocator, npz);
         return status;
     }
     *out = npz;
@@ -74,12 +72,11 @@ sg_status sgi_npz_create(sgi_npz **out, const char *path, const sg_allocator *gi
 
 static void destroy(sgi_npz *npz)
 {
-    sg_allocator allocator = npz->allocator;
     for (size_t i = 0; i < npz->count; i++)
-        sgi_release(&allocator, npz->entries[i].name);
-    sgi_release(&allocator, npz->entries);
-    sgi_release(&allocator, npz->path);
-    sgi_release(&allocator, npz);
+        sgi_release(&npz->allocator, npz->entries[i].name);
+    sgi_release(&npz->allocator, npz->entries);
+    sgi_release(&npz->allocator, npz->path);
+    sgi_release(&npz->allocator, npz);
 }
 
 void sgi_npz_abandon(sgi_npz *npz)

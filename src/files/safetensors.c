@@ -342,11 +342,9 @@ sg_status sgi_safetensors_open(sgi_safetensors **out, const char *path, const sg
     if (!out || !path)
         return SG_ERROR_ARGUMENT;
     *out = NULL;
-    sg_allocator allocator = sgi_allocator_or_heap(given);
-    sgi_safetensors *handle = sgi_allocate(&allocator, 1, sizeof *handle);
+    sgi_safetensors *handle = SGI_NEW(sgi_safetensors, given);
     if (!handle)
         return SG_ERROR_MEMORY;
-    handle->allocator = allocator;
     reader r = {.handle = handle, .path = path, .diagnostic = diagnostic};
     sg_status status = sgi_file_open(path, false, &r.file, diagnostic);
     if (status == SG_OK)
@@ -374,12 +372,11 @@ void sgi_safetensors_close(sgi_safetensors *handle)
 {
     if (!handle)
         return;
-    sg_allocator allocator = handle->allocator;
     json_decref(handle->root);
-    sgi_release(&allocator, handle->entries);
-    sgi_release(&allocator, handle->notes);
-    sgi_release(&allocator, handle->data);
-    sgi_release(&allocator, handle);
+    sgi_release(&handle->allocator, handle->entries);
+    sgi_release(&handle->allocator, handle->notes);
+    sgi_release(&handle->allocator, handle->data);
+    sgi_release(&handle->allocator, handle);
 }
 
 bool sgi_safetensors_has_checksum(const sgi_safetensors *handle)

@@ -62,16 +62,14 @@ sg_status sg_net_create(sg_net **out, const sg_net_config *config, const sg_allo
         return SG_ERROR_ARGUMENT;
     if (c.precision == SG_PRECISION_BF16 && !sgi_dnn_has_bf16())
         return SG_ERROR_UNSUPPORTED;
-    sg_allocator allocator = sgi_allocator_or_heap(given);
-    sg_net *graph = sgi_allocate(&allocator, 1, sizeof *graph);
+    sg_net *graph = SGI_NEW(sg_net, given);
     if (!graph)
         return SG_ERROR_MEMORY;
-    graph->allocator = allocator;
     graph->config = c;
     graph->logits = SG_NO_NODE;
     graph->model = SG_NONE;
     graph->rows = sgi_rows_for(sg_isa_resolve(c.isa));
-    sg_status status = sgi_dnn_create(&graph->dnn, c.threads, &allocator);
+    sg_status status = sgi_dnn_create(&graph->dnn, c.threads, &graph->allocator);
     if (status != SG_OK) {
         sg_net_destroy(graph);
         return status;
@@ -94,13 +92,12 @@ void sg_net_destroy(sg_net *graph)
 {
     if (!graph)
         return;
-    sg_allocator allocator = graph->allocator;
     for (int i = 0; i < graph->node_count; i++)
-        sgi_release(&allocator, graph->nodes[i].name);
+        sgi_release(&graph->allocator, graph->nodes[i].name);
     for (int i = 0; i < graph->param_count; i++)
-        sgi_release(&allocator, graph->params[i].name);
+        sgi_release(&graph->allocator, graph->params[i].name);
     for (int i = 0; i < graph->running_count; i++)
-        sgi_release(&allocator, graph->running[i].name);
+        sgi_release(&graph->allocator, graph->running[i].name);
     release_ops(graph);
     sg_params_destroy(graph->set);
     void *const owned[] = {graph->nodes,   graph->params,    graph->running,
@@ -108,9 +105,9 @@ void sg_net_destroy(sg_net *graph)
                            graph->buffers, graph->arena,     graph->work,
                            graph->values,  graph->gradients, graph->running_values};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
-        sgi_release(&allocator, owned[i]);
+        sgi_release(&graph->allocator, owned[i]);
     sgi_dnn_destroy(graph->dnn);
-    sgi_release(&allocator, graph);
+    sgi_release(&graph->allocator, graph);
 }
 
 const sg_net_config *sg_net_configuration(const sg_net *graph)

@@ -70,11 +70,9 @@ static sg_status translate(dnnl_status_t status)
 sg_status sgi_dnn_create(sgi_dnn **out, int threads, const sg_allocator *given)
 {
     *out = NULL;
-    sg_allocator allocator = sgi_allocator_or_heap(given);
-    sgi_dnn *dnn = sgi_allocate(&allocator, 1, sizeof *dnn);
+    sgi_dnn *dnn = SGI_NEW(sgi_dnn, given);
     if (!dnn)
         return SG_ERROR_MEMORY;
-    dnn->allocator = allocator;
     dnn->threads = threads > 0 ? threads : omp_get_num_procs();
     dnnl_status_t status = dnnl_engine_create(&dnn->engine, dnnl_cpu, 0);
     if (status == dnnl_success)
@@ -95,8 +93,7 @@ void sgi_dnn_destroy(sgi_dnn *dnn)
         dnnl_stream_destroy(dnn->stream);
     if (dnn->engine)
         dnnl_engine_destroy(dnn->engine);
-    sg_allocator allocator = dnn->allocator;
-    sgi_release(&allocator, dnn);
+    sgi_release(&dnn->allocator, dnn);
 }
 
 int sgi_dnn_threads(const sgi_dnn *dnn)

@@ -22,25 +22,15 @@ void sg_dataset_close(sg_dataset *set)
 {
     if (!set)
         return;
-    sg_allocator allocator = set->allocator;
     for (size_t i = 0; set->paths && i < set->count; i++)
-        sgi_release(&allocator, set->paths[i]);
+        sgi_release(&set->allocator, set->paths[i]);
     for (int i = 0; set->class_names && i < set->classes; i++)
-        sgi_release(&allocator, set->class_names[i]);
-    sgi_release(&allocator, set->labels);
-    sgi_release(&allocator, set->pixels);
-    sgi_release(&allocator, set->paths);
-    sgi_release(&allocator, set->class_names);
-    sgi_release(&allocator, set);
-}
-
-static sg_dataset *new_set(const sg_allocator *given)
-{
-    sg_allocator allocator = sgi_allocator_or_heap(given);
-    sg_dataset *set = sgi_allocate(&allocator, 1, sizeof *set);
-    if (set)
-        set->allocator = allocator;
-    return set;
+        sgi_release(&set->allocator, set->class_names[i]);
+    sgi_release(&set->allocator, set->labels);
+    sgi_release(&set->allocator, set->pixels);
+    sgi_release(&set->allocator, set->paths);
+    sgi_release(&set->allocator, set->class_names);
+    sgi_release(&set->allocator, set);
 }
 
 /* ---- CIFAR -------------------------------------------------------------------------------- */
@@ -125,7 +115,7 @@ sg_status sg_dataset_open_cifar(sg_dataset **out, const char *const *paths, size
     if (!out || !paths || path_count == 0 || (classes != 10 && classes != 100))
         return SG_ERROR_ARGUMENT;
     *out = NULL;
-    sg_dataset *set = new_set(allocator);
+    sg_dataset *set = SGI_NEW(sg_dataset, allocator);
     if (!set)
         return sgi_fail(diagnostic, SG_ERROR_MEMORY, "out of memory");
     set->classes = classes;
@@ -248,7 +238,7 @@ sg_status sg_dataset_open_folder(sg_dataset **out, const char *folder,
     *out = NULL;
     if (!sgi_can_decode())
         return sgi_fail(diagnostic, SG_ERROR_UNSUPPORTED, "built without libjpeg and libpng");
-    sg_dataset *set = new_set(allocator);
+    sg_dataset *set = SGI_NEW(sg_dataset, allocator);
     if (!set)
         return sgi_fail(diagnostic, SG_ERROR_MEMORY, "out of memory");
     sg_status status = fill_folder(set, folder, diagnostic);

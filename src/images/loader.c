@@ -138,11 +138,9 @@ sg_status sg_loader_create(sg_loader **out, const sg_dataset *set, const sg_load
     if (!out || !set || !sensible(&c))
         return SG_ERROR_ARGUMENT;
     *out = NULL;
-    sg_allocator allocator = sgi_allocator_or_heap(given);
-    sg_loader *loader = sgi_allocate(&allocator, 1, sizeof *loader);
+    sg_loader *loader = SGI_NEW(sg_loader, given);
     if (!loader)
         return SG_ERROR_MEMORY;
-    loader->allocator = allocator;
     loader->set = set;
     loader->config = c;
     loader->image_floats = 3 * (size_t)c.view.size * (size_t)c.view.size;
@@ -174,18 +172,17 @@ void sg_loader_destroy(sg_loader *loader)
     pthread_mutex_unlock(&loader->lock);
     for (int i = 0; i < loader->started; i++)
         pthread_join(loader->threads[i], NULL);
-    sg_allocator allocator = loader->allocator;
     for (int i = 0; loader->ring && i <= loader->config.ahead; i++) {
-        sgi_release(&allocator, loader->ring[i].images);
-        sgi_release(&allocator, loader->ring[i].labels);
+        sgi_release(&loader->allocator, loader->ring[i].images);
+        sgi_release(&loader->allocator, loader->ring[i].labels);
     }
-    sgi_release(&allocator, loader->ring);
-    sgi_release(&allocator, loader->order);
-    sgi_release(&allocator, loader->threads);
+    sgi_release(&loader->allocator, loader->ring);
+    sgi_release(&loader->allocator, loader->order);
+    sgi_release(&loader->allocator, loader->threads);
     pthread_cond_destroy(&loader->work);
     pthread_cond_destroy(&loader->done);
     pthread_mutex_destroy(&loader->lock);
-    sgi_release(&allocator, loader);
+    sgi_release(&loader->allocator, loader);
 }
 
 size_t sg_loader_batches(const sg_loader *loader)

@@ -312,11 +312,9 @@ sg_status sgi_jet_create_for(sg_jet **out, const sg_jet_config *config, bool rev
     for (size_t s = 0; s < config->set_count; s++)
         if (!valid_set(&config->sets[s], config->network))
             return SG_ERROR_ARGUMENT;
-    sg_allocator allocator = sgi_allocator_or_heap(given);
-    sg_jet *jet = sgi_allocate(&allocator, 1, sizeof *jet);
+    sg_jet *jet = SGI_NEW(sg_jet, given);
     if (!jet)
         return SG_ERROR_MEMORY;
-    jet->allocator = allocator;
     jet->memory = sizeof *jet;
     sg_status status = fill(jet, config, reverse);
     if (status != SG_OK) {
@@ -336,19 +334,18 @@ void sg_jet_destroy(sg_jet *jet)
 {
     if (!jet)
         return;
-    sg_allocator allocator = jet->allocator;
     for (size_t s = 0; s < jet->set_count; s++)
-        sgi_release(&allocator, jet->states[s].tables);
+        sgi_release(&jet->allocator, jet->states[s].tables);
     for (int t = 0; t < jet->threads && jet->workers; t++)
-        sgi_release(&allocator, jet->workers[t].memory);
+        sgi_release(&jet->allocator, jet->workers[t].memory);
     for (size_t u = 0; u < jet->most_units && jet->unit_gradient; u++)
-        sgi_release(&allocator, jet->unit_gradient[u]);
+        sgi_release(&jet->allocator, jet->unit_gradient[u]);
     void *parts[] = {jet->states,    jet->shapes,           jet->packed_begin, jet->gradient_begin,
                      jet->packed,    jet->packed_direction, jet->workers,      jet->unit_gradient,
                      jet->unit_sums, jet->unit_moments,     jet->result_sums,  jet->whole};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        sgi_release(&allocator, parts[i]);
-    sgi_release(&allocator, jet);
+        sgi_release(&jet->allocator, parts[i]);
+    sgi_release(&jet->allocator, jet);
 }
 
 sg_status sg_jet_resize(sg_jet *jet, size_t set, size_t items, void *value_adjoints)

@@ -141,11 +141,9 @@ sg_status sg_jacobian_create(sg_jacobian **out, const sg_jacobian_config *config
     sg_status status = check(config->jet);
     if (status != SG_OK)
         return status;
-    sg_allocator allocator = sgi_allocator_or_heap(given);
-    sg_jacobian *jacobian = sgi_allocate(&allocator, 1, sizeof *jacobian);
+    sg_jacobian *jacobian = SGI_NEW(sg_jacobian, given);
     if (!jacobian)
         return SG_ERROR_MEMORY;
-    jacobian->allocator = allocator;
     jacobian->jet = config->jet;
     jacobian->method = config->method;
     jacobian->memory = sizeof *jacobian;
@@ -162,14 +160,13 @@ void sg_jacobian_destroy(sg_jacobian *jacobian)
 {
     if (!jacobian)
         return;
-    sg_allocator allocator = jacobian->allocator;
     if (jacobian->shares != jacobian->products)
-        sgi_release(&allocator, jacobian->shares);
+        sgi_release(&jacobian->allocator, jacobian->shares);
     void *parts[] = {jacobian->kept,      jacobian->stores, jacobian->scratch, jacobian->products,
                      jacobian->residuals, jacobian->panels, jacobian->vectors, jacobian->resident};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        sgi_release(&allocator, parts[i]);
-    sgi_release(&allocator, jacobian);
+        sgi_release(&jacobian->allocator, parts[i]);
+    sgi_release(&jacobian->allocator, jacobian);
 }
 
 size_t sg_jacobian_residuals(const sg_jacobian *jacobian)

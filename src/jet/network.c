@@ -168,11 +168,9 @@ sg_status sg_jet_network_create(sg_jet_network **out, const sg_jet_network_confi
     *out = NULL;
     if (!config || !valid_config(config))
         return SG_ERROR_ARGUMENT;
-    sg_allocator allocator = sgi_allocator_or_heap(given);
-    sg_jet_network *network = sgi_allocate(&allocator, 1, sizeof *network);
+    sg_jet_network *network = SGI_NEW(sg_jet_network, given);
     if (!network)
         return SG_ERROR_MEMORY;
-    network->allocator = allocator;
     network->type = config->type;
     network->activation = config->activation;
     network->frequency = config->frequency;
@@ -192,15 +190,14 @@ void sg_jet_network_destroy(sg_jet_network *network)
 {
     if (!network)
         return;
-    sg_allocator allocator = network->allocator;
-    sgi_release(&allocator, network->raw_index);
-    sgi_release(&allocator, network->scale);
-    sgi_release(&allocator, network->shift);
-    sgi_release(&allocator, network->wave);
-    sgi_release(&allocator, network->layers);
-    sgi_release(&allocator, network->values);
-    sgi_release(&allocator, network->gradients);
-    sgi_release(&allocator, network);
+    sgi_release(&network->allocator, network->raw_index);
+    sgi_release(&network->allocator, network->scale);
+    sgi_release(&network->allocator, network->shift);
+    sgi_release(&network->allocator, network->wave);
+    sgi_release(&network->allocator, network->layers);
+    sgi_release(&network->allocator, network->values);
+    sgi_release(&network->allocator, network->gradients);
+    sgi_release(&network->allocator, network);
 }
 
 size_t sg_jet_network_parameters(const sg_jet_network *network)

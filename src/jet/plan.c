@@ -454,11 +454,9 @@ sg_status sg_jet_plan_create(sg_jet_plan **out, int coordinates, const sg_jet_re
     for (size_t r = 0; r < count; r++)
         if (!valid_request(&requests[r], coordinates))
             return SG_ERROR_ARGUMENT;
-    sg_allocator allocator = sgi_allocator_or_heap(given);
-    sg_jet_plan *plan = sgi_allocate(&allocator, 1, sizeof *plan);
+    sg_jet_plan *plan = SGI_NEW(sg_jet_plan, given);
     if (!plan)
         return SG_ERROR_MEMORY;
-    plan->allocator = allocator;
     plan->coordinates = coordinates;
     plan->requests = count;
     sg_status status = fill(plan, requests);
@@ -474,13 +472,12 @@ void sg_jet_plan_destroy(sg_jet_plan *plan)
 {
     if (!plan)
         return;
-    sg_allocator allocator = plan->allocator;
-    sgi_release(&allocator, plan->terms);
-    sgi_release(&allocator, plan->forms);
-    sgi_release(&allocator, plan->chain_terms);
-    sgi_release(&allocator, plan->part_begin);
-    sgi_release(&allocator, plan->parts);
-    sgi_release(&allocator, plan);
+    sgi_release(&plan->allocator, plan->terms);
+    sgi_release(&plan->allocator, plan->forms);
+    sgi_release(&plan->allocator, plan->chain_terms);
+    sgi_release(&plan->allocator, plan->part_begin);
+    sgi_release(&plan->allocator, plan->parts);
+    sgi_release(&plan->allocator, plan);
 }
 
 size_t sg_jet_plan_requests(const sg_jet_plan *plan)

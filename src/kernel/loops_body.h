@@ -84,27 +84,4 @@ static void combine(void *const *parts, size_t count, size_t begin, size_t end)
     }
 }
 
-const sgi_kernels SG_TABLE = {
-    .name = SG_NAME,
-    .lanes = LANES,
-    .features = features,
-    .packed_size = packed_size,
-    .gradient_size = gradient_size,
-    .pack = pack,
-    .unpack = unpack,
-    .forward = forward,
-    .reverse = reverse,
-    .weights = weights,
-    .output = output,
-    .output_reverse = output_reverse,
-    .output_weights = output_weights,
-    .activate = activate,
-    .activate_reverse = activate_reverse,
-    .activate_tangent = activate_tangent,
-    .item_row = item_row,
-    .multiply_scratch = multiply_scratch,
-    .multiply = multiply,
-    .gram_scratch = gram_scratch,
-    .gram = gram,
-    .combine = combine,
-};
+#include "kernel/table_body.h"

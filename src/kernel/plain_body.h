@@ -1,6 +1,8 @@
 /* The scalar reference loops for one type: the definition of every function of kernels.h.
  * The file that includes this defines `real`, the scalar functions and SG_TABLE. */
 #define SG_INLINE inline
+#define SG_NAME   "plain"
+#define LANES     1
 typedef real value;
 
 static inline value sgi_load(const real *at)
@@ -80,6 +82,11 @@ static void features(const sgi_features *map, const void *coordinates, const voi
 static size_t packed_size(const sgi_layer_shape *shape)
 {
     return (size_t)shape->outputs * ((size_t)shape->inputs + 1);
+}
+
+static size_t gradient_size(const sgi_layer_shape *shape)
+{
+    return packed_size(shape);
 }
 
 static void pack(const sgi_layer_shape *shape, const void *weight, const void *bias, void *packed)
@@ -215,8 +222,12 @@ static void activate(const sgi_activate *args, const void *z, void *a, void *mem
         }
 }
 
-static void activate_reverse(const sgi_activate *args, const void *z, const void *a,
-                             const void *memo, void *adjoint)
+typedef void chain_rule(const sgi_activate *args, int p, const value *d, const real *from, real *to,
+                        size_t step);
+
+/* One of the chain rules at every unit of every point. */
+static void chain_all(const sgi_activate *args, const void *z, const void *a, const void *memo,
+                      void *onto, chain_rule *rule)
 {
     size_t step = (size_t)args->points * (size_t)args->stride;
     value d[SG_CHAIN_FACTORS + 2];
@@ -227,24 +238,20 @@ static void activate_reverse(const sgi_activate *args, const void *z, const void
             activation_derivatives(args->activation, *from, ((const real *)a)[at],
                                    ((const real *)memo)[at], (real)args->frequency,
                                    SG_CHAIN_FACTORS + 1, d);
-            chain_reverse(args, p, d, from, (real *)adjoint + at, step);
+            rule(args, p, d, from, (real *)onto + at, step);
         }
+}
+
+static void activate_reverse(const sgi_activate *args, const void *z, const void *a,
+                             const void *memo, void *adjoint)
+{
+    chain_all(args, z, a, memo, adjoint, chain_reverse);
 }
 
 static void activate_tangent(const sgi_activate *args, const void *z, const void *a,
                              const void *memo, void *tangent)
 {
-    size_t step = (size_t)args->points * (size_t)args->stride;
-    value d[SG_CHAIN_FACTORS + 2];
-    for (int p = 0; p < args->points; p++)
-        for (int i = 0; i < args->width; i++) {
-            size_t at = (size_t)p * (size_t)args->stride + (size_t)i;
-            const real *from = (const real *)z + at;
-            activation_derivatives(args->activation, *from, ((const real *)a)[at],
-                                   ((const real *)memo)[at], (real)args->frequency,
-                                   SG_CHAIN_FACTORS + 1, d);
-            chain_tangent(args, p, d, from, (real *)tangent + at, step);
-        }
+    chain_all(args, z, a, memo, tangent, chain_tangent);
 }
 
 #include "kernel/plain_gram_body.h"
@@ -259,27 +266,4 @@ static void combine(void *const *parts, size_t count, size_t begin, size_t end)
     }
 }
 
-const sgi_kernels SG_TABLE = {
-    .name = "plain",
-    .lanes = 1,
-    .features = features,
-    .packed_size = packed_size,
-    .gradient_size = packed_size,
-    .pack = pack,
-    .unpack = unpack,
-    .forward = forward,
-    .reverse = reverse,
-    .weights = weights,
-    .output = output,
-    .output_reverse = output_reverse,
-    .output_weights = output_weights,
-    .activate = activate,
-    .activate_reverse = activate_reverse,
-    .activate_tangent = activate_tangent,
-    .item_row = item_row,
-    .multiply_scratch = multiply_scratch,
-    .multiply = multiply,
-    .gram_scratch = gram_scratch,
-    .gram = gram,
-    .combine = combine,
-};
+#include "kernel/table_body.h"

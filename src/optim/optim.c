@@ -104,17 +104,13 @@ sg_status sg_optim_create(sg_optim **out, sg_params *params, const sg_optim_conf
     *out = NULL;
     if (!params || !config || !config_valid(config) || !all_have_values(params))
         return SG_ERROR_ARGUMENT;
-    sg_isa isa = sg_isa_resolve(config->isa);
-    if (isa == SG_ISA_AUTO)
-        return SG_ERROR_UNSUPPORTED;
-    sg_status status = sgi_params_seal(params);
+    sg_isa isa;
+    sg_status status = sgi_params_open(params, config->isa, &isa);
     if (status != SG_OK)
         return status;
-    sg_allocator allocator = sgi_allocator_or_heap(given);
-    sg_optim *optim = sgi_allocate(&allocator, 1, sizeof *optim);
+    sg_optim *optim = SGI_NEW(sg_optim, given);
     if (!optim)
         return SG_ERROR_MEMORY;
-    optim->allocator = allocator;
     optim->params = params;
     optim->pool = pool;
     optim->config = *config;
@@ -133,12 +129,11 @@ void sg_optim_destroy(sg_optim *optim)
 {
     if (!optim)
         return;
-    sg_allocator allocator = optim->allocator;
     sgi_state_destroy(optim);
-    sgi_release(&allocator, optim->unit_norms);
-    sgi_release(&allocator, optim->rate_factors);
-    sgi_release(&allocator, optim->schedule);
-    sgi_release(&allocator, optim);
+    sgi_release(&optim->allocator, optim->unit_norms);
+    sgi_release(&optim->allocator, optim->rate_factors);
+    sgi_release(&optim->allocator, optim->schedule);
+    sgi_release(&optim->allocator, optim);
 }
 
 /* ---- The step ----------------------------------------------------------------------------- */

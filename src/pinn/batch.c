@@ -67,13 +67,11 @@ sg_status sg_pinn_batch_create(sg_pinn_batch **out, sg_pinn *pinn,
 {
     assert(out && pinn);
     sg_pinn_batch_config defaults = sg_pinn_batch_defaults();
-    sg_allocator allocator = sgi_allocator_or_heap(given);
     *out = NULL;
     config = config ? config : &defaults;
-    sg_pinn_batch *b = sgi_allocate(&allocator, 1, sizeof *b);
+    sg_pinn_batch *b = SGI_NEW(sg_pinn_batch, given);
     if (!b)
         return SG_ERROR_MEMORY;
-    b->allocator = allocator;
     b->pinn = pinn;
     sg_status status = create_residual(b, config);
     if (status == SG_OK)
@@ -93,13 +91,12 @@ void sg_pinn_batch_destroy(sg_pinn_batch *b)
 {
     if (!b)
         return;
-    sg_allocator allocator = b->allocator;
     sg_jet_destroy(b->engine);
     sgi_residual_destroy(b->residual);
-    sgi_release(&allocator, b->terms);
-    sgi_release(&allocator, b->means);
-    sgi_release(&allocator, b->pulled);
-    sgi_release(&allocator, b);
+    sgi_release(&b->allocator, b->terms);
+    sgi_release(&b->allocator, b->means);
+    sgi_release(&b->allocator, b->pulled);
+    sgi_release(&b->allocator, b);
 }
 
 /* ---- Points -----------------------------------------------------------------------------------

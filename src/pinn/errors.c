@@ -58,11 +58,9 @@ sg_status sgi_errors_create(sgi_errors **out, sgi_problem *problem, sg_pool *poo
     *out = NULL;
     if (problem->solution.kind == SG_SOLUTION_NONE)
         return SG_OK;
-    sg_allocator allocator = sgi_allocator_or_heap(given);
-    sgi_errors *errors = sgi_allocate(&allocator, 1, sizeof *errors);
+    sgi_errors *errors = SGI_NEW(sgi_errors, given);
     if (!errors)
         return SG_ERROR_MEMORY;
-    errors->allocator = allocator;
     errors->problem = problem;
     sg_status status = prepare(errors, problem, pool);
     if (status != SG_OK) {
@@ -77,13 +75,12 @@ void sgi_errors_destroy(sgi_errors *errors)
 {
     if (!errors)
         return;
-    sg_allocator allocator = errors->allocator;
     size_t fields = (size_t)errors->problem->names.field_count;
     sgi_point_set_release(&errors->values);
-    release_fields(&allocator, errors->reference, fields);
-    release_fields(&allocator, errors->prediction, fields);
-    sgi_release(&allocator, errors->fields);
-    sgi_release(&allocator, errors);
+    release_fields(&errors->allocator, errors->reference, fields);
+    release_fields(&errors->allocator, errors->prediction, fields);
+    sgi_release(&errors->allocator, errors->fields);
+    sgi_release(&errors->allocator, errors);
 }
 
 /* The larger of the two; fmax would drop a NaN. */

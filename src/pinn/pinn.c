@@ -86,15 +86,13 @@ static sg_status create_network(sg_pinn *p)
 
 sg_status sgi_pinn_over(sg_pinn **out, sgi_problem *problem, const sg_allocator *given)
 {
-    sg_allocator allocator = sgi_allocator_or_heap(given);
     *out = NULL;
-    sg_pinn *p = sgi_allocate(&allocator, 1, sizeof *p);
+    sg_pinn *p = SGI_NEW(sg_pinn, given);
     if (!p)
         return SG_ERROR_MEMORY;
-    p->allocator = allocator;
     p->problem = problem;
     p->optim = sgi_problem_optim(problem, p->schedule);
-    sgi_arena_init(&p->arena, &allocator);
+    sgi_arena_init(&p->arena, &p->allocator);
     sg_status status = describe(p);
     if (status == SG_OK)
         status = create_network(p);
@@ -151,14 +149,13 @@ void sg_pinn_close(sg_pinn *p)
 {
     if (!p)
         return;
-    sg_allocator allocator = p->allocator;
     sg_params_destroy(p->params);
     sg_jet_network_destroy(p->network);
     sgi_release(&p->problem->allocator, p->text);
     sgi_arena_clear(&p->arena);
     if (p->owns_problem)
         sgi_problem_destroy(p->problem);
-    sgi_release(&allocator, p);
+    sgi_release(&p->allocator, p);
 }
 
 sg_status sgi_pinn_status(sg_status status, sg_diagnostic *diagnostic)

@@ -296,23 +296,21 @@ static sg_status make_set(sgi_residual *r, int k)
 sg_status sgi_residual_create(sgi_residual **out, const sgi_problem *problem,
                               const sgi_residual_options *options, const sg_allocator *given)
 {
-    sg_allocator allocator = sgi_allocator_or_heap(given);
     *out = NULL;
     if (options->workers < 1)
         return SG_ERROR_ARGUMENT;
     sg_isa isa = sg_isa_resolve(options->isa);
     if (isa == SG_ISA_AUTO)
         return SG_ERROR_UNSUPPORTED;
-    sgi_residual *r = sgi_allocate(&allocator, 1, sizeof *r);
+    sgi_residual *r = SGI_NEW(sgi_residual, given);
     if (!r)
         return SG_ERROR_MEMORY;
-    r->allocator = allocator;
     r->problem = problem;
     r->options = *options;
     r->options.items = NULL;
     r->isa = isa;
     r->draw.stream = options->stream;
-    sgi_arena_init(&r->arena, &allocator);
+    sgi_arena_init(&r->arena, &r->allocator);
     size_t count = (size_t)problem->set_count;
     r->contexts = sgi_arena_allocate(&r->arena, count, sizeof *r->contexts);
     r->sets = sgi_arena_allocate(&r->arena, count, sizeof *r->sets);
@@ -333,15 +331,14 @@ void sgi_residual_destroy(sgi_residual *r)
 {
     if (!r)
         return;
-    sg_allocator allocator = r->allocator;
     for (int k = 0; r->plans && k < r->problem->set_count; k++)
         sg_jet_plan_destroy(r->plans[k]);
     for (int k = 0; r->contexts && k < r->problem->set_count; k++) {
-        sgi_given_release(&r->contexts[k].given, &allocator);
-        sgi_release(&allocator, r->contexts[k].workspaces);
+        sgi_given_release(&r->contexts[k].given, &r->allocator);
+        sgi_release(&r->allocator, r->contexts[k].workspaces);
     }
     sgi_arena_clear(&r->arena);
-    sgi_release(&allocator, r);
+    sgi_release(&r->allocator, r);
 }
 
 const sg_jet_set *sgi_residual_sets(const sgi_residual *r)

@@ -32,19 +32,17 @@ sg_status sg_pinn_trainer_create(sg_pinn_trainer **out, sg_pinn *pinn, sg_pool *
 {
     assert(out && pinn);
     *out = NULL;
-    sg_allocator allocator = sgi_allocator_or_heap(given);
-    sg_pinn_trainer *t = sgi_allocate(&allocator, 1, sizeof *t);
+    sg_pinn_trainer *t = SGI_NEW(sg_pinn_trainer, given);
     if (!t)
         return SG_ERROR_MEMORY;
-    t->allocator = allocator;
     t->pinn = pinn;
     sg_pinn_batch_config config = {.stream = SG_POINTS_TRAINING, .pool = pool, .isa = isa};
     sg_status status = create_optimizer(t, pool, isa);
     if (status == SG_OK)
-        status = sg_pinn_batch_create(&t->training, pinn, &config, &allocator);
+        status = sg_pinn_batch_create(&t->training, pinn, &config, &t->allocator);
     config.stream = SG_POINTS_VALIDATION;
     if (status == SG_OK)
-        status = sg_pinn_batch_create(&t->validation, pinn, &config, &allocator);
+        status = sg_pinn_batch_create(&t->validation, pinn, &config, &t->allocator);
     if (status != SG_OK) {
         sg_pinn_trainer_destroy(t);
         return status;
@@ -57,12 +55,11 @@ void sg_pinn_trainer_destroy(sg_pinn_trainer *t)
 {
     if (!t)
         return;
-    sg_allocator allocator = t->allocator;
     sg_pinn_batch_destroy(t->validation);
     sg_pinn_batch_destroy(t->training);
     sg_optim_destroy(t->optim);
     sg_scaler_destroy(t->scaler);
-    sgi_release(&allocator, t);
+    sgi_release(&t->allocator, t);
 }
 
 /* ---- Working ----------------------------------------------------------------------------------

@@ -9,23 +9,24 @@
 #include "base/params.h"
 #include "pinn/pinn.h"
 
-void sgi_weights_release(sgi_weights *list, const sg_allocator *allocator)
+void sgi_weights_release(sgi_weights *list)
 {
-    sgi_release(allocator, list->tensors);
-    sgi_release(allocator, list->names);
+    sgi_release(&list->allocator, list->tensors);
+    sgi_release(&list->allocator, list->names);
 }
 
 sg_status sgi_weights_list(sgi_weights *list, const sg_jet_network *network,
-                           const sg_allocator *allocator)
+                           const sg_allocator *given)
 {
+    list->allocator = sgi_allocator_or_heap(given);
     size_t layers = (size_t)sg_jet_network_layers(network);
     sg_type type = sg_jet_network_type(network);
     sgi_tensor_type stored = type == SG_FLOAT32 ? SG_TENSOR_F32 : SG_TENSOR_F64;
-    list->tensors = sgi_allocate(allocator, 2 * layers + 1, sizeof *list->tensors);
-    list->names = sgi_allocate(allocator, 2 * layers + 1, sizeof *list->names);
+    list->tensors = sgi_allocate(&list->allocator, 2 * layers + 1, sizeof *list->tensors);
+    list->names = sgi_allocate(&list->allocator, 2 * layers + 1, sizeof *list->names);
     list->count = 2 * layers;
     if (!list->tensors || !list->names) {
-        sgi_weights_release(list, allocator);
+        sgi_weights_release(list);
         return SG_ERROR_MEMORY;
     }
     void *values = sg_jet_network_values(network);
@@ -54,15 +55,14 @@ static sg_status no_memory(sg_diagnostic *diagnostic)
 }
 
 sg_status sgi_weights_save(const char *path, const sg_jet_network *network,
-                           const sg_allocator *given, sg_diagnostic *diagnostic)
+                           const sg_allocator *allocator, sg_diagnostic *diagnostic)
 {
-    sg_allocator allocator = sgi_allocator_or_heap(given);
     sgi_weights list;
-    if (sgi_weights_list(&list, network, &allocator) != SG_OK)
+    if (sgi_weights_list(&list, network, allocator) != SG_OK)
         return no_memory(diagnostic);
     sgi_tensor_note note = {"format", "pt"};
     sg_status status = sgi_safetensors_write(path, list.tensors, list.count, &note, 1, diagnostic);
-    sgi_weights_release(&list, &allocator);
+    sgi_weights_release(&list);
     return status;
 }
 
@@ -121,19 +121,17 @@ sg_status sgi_weights_read(const sgi_safetensors *file, const char *path, sg_jet
     sg_status status = check_weights(&list, file, path, diagnostic);
     for (size_t i = 0; i < list.count && status == SG_OK; i++)
         copy_weights(&list.tensors[i], sgi_safetensors_find(file, list.tensors[i].name));
-    sgi_weights_release(&list, allocator);
+    sgi_weights_release(&list);
     return status;
 }
 
-sg_status sgi_weights_load(const char *path, sg_jet_network *network, const sg_allocator *given,
+sg_status sgi_weights_load(const char *path, sg_jet_network *network, const sg_allocator *allocator,
                            sg_diagnostic *diagnostic)
 {
-    sg_allocator allocator = sgi_allocator_or_heap(given);
     sgi_safetensors *file;
-    sg_status status = sgi_safetensors_open(&file, path, &allocator, diagnostic);
-    if (status != SG_OK)
-        return status;
-    status = sgi_weights_read(file, path, network, &allocator, diagnostic);
+    sg_status status = sgi_safetensors_open(&file, path, allocator, diagnostic);
+    if (status == SG_OK)
+        status = sgi_weights_read(file, path, network, allocator, diagnostic);
     sgi_safetensors_close(file);
     return status;
 }

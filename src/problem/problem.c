@@ -45,23 +45,16 @@ sg_status sgi_problem_read(sgi_problem **out, const char *name, const char *text
                            const char *const *overrides, size_t override_count,
                            const sg_allocator *given, sg_diagnostic *diagnostic)
 {
-    sg_allocator allocator = sgi_allocator_or_heap(given);
     *out = NULL;
     memset(diagnostic, 0, sizeof *diagnostic);
-    sgi_problem *problem = sgi_allocate(&allocator, 1, sizeof *problem);
+    sgi_problem *problem = SGI_NEW(sgi_problem, given);
     if (!problem)
         return SG_ERROR_MEMORY;
-    problem->allocator = allocator;
-    sgi_arena_init(&problem->arena, &allocator);
-    problem->sources =
-        sgi_arena_allocate(&problem->arena, override_count + 1, sizeof *problem->sources);
-    const char *name_copy = sgi_arena_text(&problem->arena, name, strlen(name));
-    const char *text_copy = sgi_arena_text(&problem->arena, text, size);
-    sg_status status = SG_ERROR_MEMORY;
-    if (problem->sources && name_copy && text_copy) {
-        problem->sources[0] = (sgi_source){name_copy, text_copy, size};
-        status = sgi_expressions_create(&problem->exprs, &allocator);
-    }
+    sgi_arena_init(&problem->arena, &problem->allocator);
+    problem->sources = sgi_document_sources(&problem->arena, name, text, size, override_count);
+    sg_status status = problem->sources
+                           ? sgi_expressions_create(&problem->exprs, &problem->allocator)
+                           : SG_ERROR_MEMORY;
     if (status == SG_OK) {
         problem->names.exprs = problem->exprs;
         sgi_reader reader = {.table = &sgi_problem_options,
@@ -97,11 +90,10 @@ void sgi_problem_destroy(sgi_problem *problem)
 {
     if (!problem)
         return;
-    sg_allocator allocator = problem->allocator;
     for (int k = 0; k < problem->set_count; k++)
         sgi_point_set_release(&problem->sets[k]);
     sgi_program_destroy(problem->solution.program);
     sgi_expressions_destroy(problem->exprs);
     sgi_arena_clear(&problem->arena);
-    sgi_release(&allocator, problem);
+    sgi_release(&problem->allocator, problem);
 }

@@ -134,17 +134,13 @@ sg_status sg_scaler_create(sg_scaler **out, sg_params *params, const sg_scale_co
     sg_scale_config settings = config ? *config : sg_scale_defaults();
     if (!config_valid(&settings))
         return SG_ERROR_ARGUMENT;
-    sg_isa isa = sg_isa_resolve(settings.isa);
-    if (isa == SG_ISA_AUTO)
-        return SG_ERROR_UNSUPPORTED;
-    sg_status status = sgi_params_seal(params);
+    sg_isa isa;
+    sg_status status = sgi_params_open(params, settings.isa, &isa);
     if (status != SG_OK)
         return status;
-    sg_allocator allocator = sgi_allocator_or_heap(given);
-    sg_scaler *scaler = sgi_allocate(&allocator, 1, sizeof *scaler);
+    sg_scaler *scaler = SGI_NEW(sg_scaler, given);
     if (!scaler)
         return SG_ERROR_MEMORY;
-    scaler->allocator = allocator;
     scaler->params = params;
     scaler->pool = pool;
     scaler->config = settings;
@@ -165,14 +161,13 @@ void sg_scaler_destroy(sg_scaler *scaler)
 {
     if (!scaler)
         return;
-    sg_allocator allocator = scaler->allocator;
-    sgi_release(&allocator, scaler->names);
-    sgi_release(&allocator, scaler->sums);
-    sgi_release(&allocator, scaler->block_reports);
-    sgi_release(&allocator, scaler->blocks);
-    sgi_release(&allocator, scaler->unit_moments);
-    sgi_release(&allocator, scaler->block_of_span);
-    sgi_release(&allocator, scaler);
+    sgi_release(&scaler->allocator, scaler->names);
+    sgi_release(&scaler->allocator, scaler->sums);
+    sgi_release(&scaler->allocator, scaler->block_reports);
+    sgi_release(&scaler->allocator, scaler->blocks);
+    sgi_release(&scaler->allocator, scaler->unit_moments);
+    sgi_release(&scaler->allocator, scaler->block_of_span);
+    sgi_release(&scaler->allocator, scaler);
 }
 
 /* ---- Observing the signal ----------------------------------------------------------------- */

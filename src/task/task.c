@@ -71,29 +71,21 @@ sg_status sgi_task_read(sgi_task **out, const char *name, const char *text, size
                         const char *const *overrides, size_t override_count,
                         const sg_allocator *given, sg_diagnostic *diagnostic)
 {
-    sg_allocator allocator = sgi_allocator_or_heap(given);
     *out = NULL;
     memset(diagnostic, 0, sizeof *diagnostic);
-    sgi_task *task = sgi_allocate(&allocator, 1, sizeof *task);
+    sgi_task *task = SGI_NEW(sgi_task, given);
     if (!task)
         return SG_ERROR_MEMORY;
-    task->allocator = allocator;
     task->names.time = -1;
-    sgi_arena_init(&task->arena, &allocator);
-    task->sources = sgi_arena_allocate(&task->arena, override_count + 1, sizeof *task->sources);
-    const char *name_copy = sgi_arena_text(&task->arena, name, strlen(name));
-    const char *text_copy = sgi_arena_text(&task->arena, text, size);
+    sgi_arena_init(&task->arena, &task->allocator);
+    task->sources = sgi_document_sources(&task->arena, name, text, size, override_count);
     sgi_reader reader = {.table = &sgi_task_options,
                          .names = &task->names,
                          .arena = &task->arena,
                          .diagnostic = diagnostic};
-    sg_status status = SG_ERROR_MEMORY;
-    if (task->sources && name_copy && text_copy) {
-        task->sources[0] = (sgi_source){name_copy, text_copy, size};
-        status = find_folders(task, &reader);
-    }
+    sg_status status = task->sources ? find_folders(task, &reader) : SG_ERROR_MEMORY;
     if (status == SG_OK)
-        status = sgi_expressions_create(&task->exprs, &allocator);
+        status = sgi_expressions_create(&task->exprs, &task->allocator);
     if (status == SG_OK) {
         task->names.exprs = task->exprs;
         status = read_all(task, &reader, overrides, override_count);
@@ -105,29 +97,13 @@ sg_status sgi_task_read(sgi_task **out, const char *name, const char *text, size
     return status;
 }
 
-sg_status sgi_task_load(sgi_task **task, const char *path, const char *const *overrides,
-                        size_t override_count, const sg_allocator *given, sg_diagnostic *diagnostic)
-{
-    sg_allocator allocator = sgi_allocator_or_heap(given);
-    char *text;
-    size_t size;
-    *task = NULL;
-    sg_status status = sgi_document_text(path, &allocator, &text, &size, diagnostic);
-    if (status == SG_OK)
-        status = sgi_task_read(task, path, text, size, overrides, override_count, &allocator,
-                               diagnostic);
-    sgi_release(&allocator, text);
-    return status;
-}
-
 void sgi_task_destroy(sgi_task *task)
 {
     if (!task)
         return;
-    sg_allocator allocator = task->allocator;
     sgi_expressions_destroy(task->exprs);
     sgi_arena_clear(&task->arena);
-    sgi_release(&allocator, task);
+    sgi_release(&task->allocator, task);
 }
 
 sg_status sgi_task_write(const sgi_task *task, char **text)

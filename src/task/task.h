@@ -75,9 +75,6 @@ typedef struct sgi_task {
 SG_CHECKED sg_status sgi_task_read(sgi_task **task, const char *name, const char *text, size_t size,
                                    const char *const *overrides, size_t override_count,
                                    const sg_allocator *allocator, sg_diagnostic *diagnostic);
-SG_CHECKED sg_status sgi_task_load(sgi_task **task, const char *path, const char *const *overrides,
-                                   size_t override_count, const sg_allocator *allocator,
-                                   sg_diagnostic *diagnostic);
 void sgi_task_destroy(sgi_task *task); /* NULL is allowed */
 
 /* The whole task as text with every option and absolute paths: reading it gives the same task.

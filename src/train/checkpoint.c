@@ -2,17 +2,15 @@
 #include "train/checkpoint.h"
 
 #include "base/diagnostic.h"
-#include "base/memory.h"
 #include "pinn/weights.h"
 #include "train/progress.h"
 
 sg_status sgi_checkpoint_save(const char *path, const sg_jet_network *network,
                               const sg_optim *optim, const sgi_progress *progress,
-                              const sg_allocator *given, sg_diagnostic *diagnostic)
+                              const sg_allocator *allocator, sg_diagnostic *diagnostic)
 {
-    sg_allocator allocator = sgi_allocator_or_heap(given);
     sgi_weights list;
-    if (sgi_weights_list(&list, network, &allocator) != SG_OK)
+    if (sgi_weights_list(&list, network, allocator) != SG_OK)
         return sgi_fail(diagnostic, SG_ERROR_MEMORY, "out of memory");
     size_t size;
     const void *state = sg_optim_state(optim, &size);
@@ -22,7 +20,7 @@ sg_status sgi_checkpoint_save(const char *path, const sg_jet_network *network,
     sgi_progress_write(&notes, progress);
     sg_status status = sgi_safetensors_write(path, list.tensors, list.count, notes.notes,
                                              SG_PROGRESS_NOTES, diagnostic);
-    sgi_weights_release(&list, &allocator);
+    sgi_weights_release(&list);
     return status;
 }
 
@@ -47,15 +45,13 @@ static sg_status read_checkpoint(const sgi_safetensors *file, const char *path,
 }
 
 sg_status sgi_checkpoint_load(const char *path, sg_jet_network *network, sg_optim *optim,
-                              sgi_progress *progress, const sg_allocator *given,
+                              sgi_progress *progress, const sg_allocator *allocator,
                               sg_diagnostic *diagnostic)
 {
-    sg_allocator allocator = sgi_allocator_or_heap(given);
     sgi_safetensors *file;
-    sg_status status = sgi_safetensors_open(&file, path, &allocator, diagnostic);
-    if (status != SG_OK)
-        return status;
-    status = read_checkpoint(file, path, network, optim, progress, &allocator, diagnostic);
+    sg_status status = sgi_safetensors_open(&file, path, allocator, diagnostic);
+    if (status == SG_OK)
+        status = read_checkpoint(file, path, network, optim, progress, allocator, diagnostic);
     sgi_safetensors_close(file);
     return status;
 }

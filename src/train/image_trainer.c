@@ -197,13 +197,11 @@ static sg_status set_up(sgi_image_trainer *t, sg_diagnostic *diagnostic)
 sg_status sgi_image_trainer_create(sgi_image_trainer **out, const sgi_task *task, sg_pool *pool,
                                    sg_isa isa, const sg_allocator *given, sg_diagnostic *diagnostic)
 {
-    sg_allocator allocator = sgi_allocator_or_heap(given);
     *out = NULL;
-    sgi_image_trainer *t = sgi_allocate(&allocator, 1, sizeof *t);
+    sgi_image_trainer *t = SGI_NEW(sgi_image_trainer, given);
     if (!t)
         return sgi_fail(diagnostic, SG_ERROR_MEMORY, "out of memory");
     (void)sgi_fail(diagnostic, SG_OK, "%s", "");
-    t->allocator = allocator;
     t->task = task;
     t->pool = pool;
     t->isa = isa;
@@ -222,7 +220,6 @@ void sgi_image_trainer_destroy(sgi_image_trainer *t)
 {
     if (!t)
         return;
-    sg_allocator allocator = t->allocator;
     sg_optim_destroy(t->optim);
     sg_scaler_destroy(t->scaler);
     sg_net_destroy(t->net);
@@ -230,7 +227,7 @@ void sgi_image_trainer_destroy(sgi_image_trainer *t)
     sg_loader_destroy(t->test.loader);
     sg_dataset_close(t->train.set);
     sg_dataset_close(t->test.set);
-    sgi_release(&allocator, t);
+    sgi_release(&t->allocator, t);
 }
 
 /* ---- Working ------------------------------------------------------------------------------ */
