@@ -99,10 +99,10 @@ static int run_program(int argc, char **argv)
     return command->run(&arguments);
 }
 
-/* A closed stdin, stdout or stderr would give its number to the next file that is opened, and the
- * progress line would be written into it. The stand-in refuses what is done to it, so that what
- * cannot be printed is told as ever. A reader that goes away ends the printing, not the training.
- */
+/* If stdin, stdout or stderr is closed, the next file that is opened would get its number, and the
+ * progress line would be written into that file. So each gets a stand-in, which refuses reading and
+ * writing, and a failure to print is reported as usual. When the reader of a pipe goes away, that
+ * ends the printing but not the training. */
 static bool guard_standard_files(void)
 {
     for (int descriptor = 0; descriptor <= 2; descriptor++)

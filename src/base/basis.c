@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-/* What rounding may leave of a sum that is zero, relative to its terms. */
+/* What rounding may leave of a sum that is zero in exact arithmetic, relative to its terms. */
 static const double ROUNDING = 1e-12;
 
 sg_status sgi_basis_create(sgi_basis *basis, size_t columns, size_t most,

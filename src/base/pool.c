@@ -12,7 +12,7 @@
 
 #include "base/memory.h"
 
-/* Looks at `generation` before sleeping: some tens of microseconds. */
+/* How often a worker looks at `generation` before it sleeps: some tens of microseconds. */
 enum { SPINS = 4000, MOST_THREADS = 1024 };
 
 typedef struct worker {

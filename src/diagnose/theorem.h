@@ -1,9 +1,12 @@
 /* The quantities of the paper's section 4: how strongly a kernel acts on the residual, and the
  * condition under which a rescaled gradient step lowers the loss by more than a plain one.
  *
- *     L = 1/2 |r|^2,  J = dr/dtheta,  g = J^T r,  K = J J^T,  K_SG = J P J^T = sum alpha_l J_l
- * J_l^T rho = r^T K r / |r|^2 = sum |g_l|^2 / |r|^2,   rho_SG = sum alpha_l |g_l|^2 / |r|^2 s_SG =
- * eta lambda_max(K_SG),   M_SG = rho_SG (1 - s_SG / 2) - rho
+ *     L = 1/2 |r|^2,   J = dr/dtheta,   g = J^T r
+ *     K = J J^T,   K_SG = J P J^T = sum alpha_l J_l J_l^T
+ *     rho = r^T K r / |r|^2 = sum |g_l|^2 / |r|^2
+ *     rho_SG = sum alpha_l |g_l|^2 / |r|^2
+ *     s_SG = eta lambda_max(K_SG)
+ *     M_SG = rho_SG (1 - s_SG / 2) - rho
  *
  * If s_SG < 2 and M_SG > 0, the linearised step of K_SG lowers L by more than that of K. */
 #ifndef SG_DIAGNOSE_THEOREM_H

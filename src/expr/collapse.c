@@ -4,13 +4,15 @@
  * The engine has channels for the proper parts of every derivative anyway (u_x for u_xx), and a
  * combination of the others costs one channel whatever its length: see jet/plan.c. Here that means:
  *
- * A sum is a maximal tree of +, - and products with what is known before the network is, constants
- * and expressions in the coordinates. Its terms and their coefficients come from one sweep from the
- * top down, as in a reverse sweep, so shared sub-sums cost nothing extra. The terms of a sum that
- * are derivatives of one field are a form. A derivative is needed as it is when it is a proper part
- * of another one, is read outside of sums, or is all that a form has beside needed ones. What is
- * left of the forms after that becomes combinations, unless they are no fewer than the derivatives
- * in them. A combination is normalised: its first coefficient is 1, a factor of all is taken out.
+ * A sum is a maximal tree of +, - and products with coefficients, which are constants and
+ * expressions in the coordinates: what is known before the network is evaluated. The terms of a sum
+ * and their coefficients come from one sweep from the top down, as in a reverse sweep, so shared
+ * sub-sums cost nothing extra. The terms of a sum that are derivatives of one field are a form. A
+ * derivative is needed as it is when it is a proper part of another one, is read outside of sums,
+ * or is all that a form has beside needed ones. What is left of the forms after that becomes
+ * combinations, unless these are as many as the derivatives in them. A combination is normalised,
+ * so that multiples of it are recognised: its first coefficient is 1, and a factor that all
+ * coefficients share is taken out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +32,7 @@ typedef struct form {
 typedef struct collapse {
     sgi_expressions *exprs;
     uint32_t count;                                 /* of nodes before rewriting */
-    bool varying;                                   /* coefficients may */
+    bool varying;                                   /* whether coefficients may vary */
     uint8_t *reached, *known, *guarded, *sum, *top; /* by node */
     uint8_t *terms;                       /* by node: is a term of the sum under the sweep */
     double *numbers;                      /* by node: its coefficient there is number * factor */
@@ -372,7 +374,8 @@ static bool varies(const form *f)
     return false;
 }
 
-/* Columns that forms tie to column `column`. */
+/* All columns that are connected to column `column` by forms that contain both. Whether combining
+ * saves channels is decided for each such group by itself. */
 static uint64_t component_of(const collapse *c, int column)
 {
     uint64_t component = (uint64_t)1 << column;

@@ -78,7 +78,7 @@ static bool same_node(const sgi_node *a, const sgi_node *b)
            memcmp(&a->value, &b->value, sizeof a->value) == 0 && a->input == b->input;
 }
 
-/* The slot where the node is, or where it belongs. */
+/* The slot of the hash table where the node is, or where it belongs. */
 static uint32_t *find_slot(const sgi_expressions *exprs, const sgi_node *node)
 {
     uint32_t mask = exprs->table_size - 1;
@@ -251,6 +251,11 @@ bool sgi_has_slope(sgi_expressions *exprs, sgi_expr expr, sgi_input_kind kind)
 
 /* ---- Simplification ----------------------------------------------------------------------- */
 
+/* Expressions are brought to a common form so that equal ones become the same node: the operand
+ * with the smaller number first, constants first in a product and merged, minus signs moved out. A
+ * product with the constant 0 is 0 and x - x is 0; that x may be infinite somewhere is not taken
+ * into account. */
+
 static sgi_expr plain(sgi_expressions *exprs, sgi_op op, sgi_expr a, sgi_expr b, sgi_expr c)
 {
     sgi_node node = {.op = op, .arguments = {a, b, c}};
@@ -328,6 +333,7 @@ static sgi_expr simplify_product(sgi_expressions *exprs, sgi_expr a, sgi_expr b)
     return plain(exprs, SG_OP_MUL, a, b, 0);
 }
 
+/* By repeated squaring: products are cheaper than pow(), and squares are shared between powers. */
 static sgi_expr whole_power(sgi_expressions *exprs, sgi_expr a, int exponent)
 {
     sgi_expr result = sgi_constant(exprs, 1);

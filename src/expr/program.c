@@ -1,4 +1,4 @@
-/* Compiling graphs to programs, and running them: see program.h. */
+/* Compiling expressions to programs, and running them: see program.h. */
 #include "expr/program.h"
 
 #include <string.h>
@@ -13,6 +13,7 @@ typedef struct compiler {
     uint32_t free_count;
 } compiler;
 
+/* Finds what the program needs and who reads each node last, and takes the memory for it. */
 static sg_status survey(compiler *c, const sgi_expr *roots, size_t count)
 {
     const sgi_expressions *exprs = c->exprs;
@@ -53,6 +54,8 @@ static void release_arguments(compiler *c, sgi_expr i)
     }
 }
 
+/* Nodes are numbered after their arguments, so one walk in their order gives the instructions, and
+ * a register can be given to another node as soon as its last reader is emitted. */
 static void emit(compiler *c)
 {
     sgi_program *p = c->program;

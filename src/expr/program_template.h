@@ -1,6 +1,9 @@
-/* The loops for one element type REAL. A target is never one of the arguments. */
+/* The loops for one element type REAL. Each instruction is one loop over the points of a block; its
+ * target is never one of its arguments, so the loops may be vectorised. */
 
-/* Transcendental functions: whole vectors, then the rest through one padded vector. */
+/* Transcendental functions come from SLEEF where it has vectors for this instruction set: whole
+ * vectors first and the rest in one padded vector, so that every point gets the same function
+ * whatever its place in the block. Elsewhere they are the C library's. */
 #ifdef VECTOR
 #define FUNCTION1(f, ulps)                                                                         \
     static void NAME(loop_##f)(REAL * y, const REAL *a, size_t n)                                  \
@@ -227,6 +230,7 @@ static void NAME(step)(const sgi_instruction *instruction, REAL *restrict y, con
 }
 #undef EACH
 
+/* Where an operand lies: in the caller's input, at point `begin`, or in its register. */
 static inline const REAL *NAME(locate)(sgi_operand operand, const void *const *inputs, size_t begin,
                                        const REAL *registers)
 {

@@ -1,4 +1,5 @@
-/* Making a graph: nodes, their shapes, their parameters. See stablegrad/graph.h. */
+/* Making a graph: nodes, their shapes, their parameters. See stablegrad/graph.h. Mistakes in
+ * a node are found here, where they can be named after it. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -262,7 +263,8 @@ sg_net_node sg_net_conv(sg_net *graph, sg_net_node x, const char *name,
     return graph->failure == SG_OK ? node : SG_NO_NODE;
 }
 
-/* A linear layer whose weight has rank 2, or 4 with a window of one pixel. */
+/* A linear layer. Its weight has rank 2, or rank 4 where it was built as a 1 x 1 convolution, so
+ * that the parameter has the shape that PyTorch's state dict gives it. */
 static sg_net_node add_linear(sg_net *graph, sg_net_node x, const char *name, int out, bool bias,
                               int rank)
 {

@@ -49,7 +49,8 @@ static sg_net_node follower(const sg_net *graph, const sgi_net_chain *chain, sg_
     const sgi_node_entry *next = &graph->nodes[e->user];
     if (place(next->kind) <= place(e->kind) || next->chain != SG_NONE)
         return SG_NO_NODE;
-    /* SiLU's derivative is taken from what stood before it: norm(z), not the sum. */
+    /* SiLU's derivative needs the value before the activation. It is computed again from z and the
+     * norm, which is not possible when a residual was added in between. */
     if (next->kind == SG_NODE_ACT && next->act == SG_ACT_SILU && chain->add != SG_NO_NODE)
         return SG_NO_NODE;
     return e->user;

@@ -27,7 +27,8 @@ double sg_act_gain(sg_act act)
     return sgi_gain(activated, &act);
 }
 
-/* The activation that feeds a layer, seen through what keeps scales about as they are. */
+/* The activation that feeds a layer: the search goes back over nodes that keep scales about as they
+ * are, such as poolings. */
 static sg_act feeding(const sg_net *graph, sg_net_node node)
 {
     for (sg_net_node x = graph->nodes[node].in[0]; x != SG_NO_NODE; x = graph->nodes[x].in[0])

@@ -1,9 +1,9 @@
-/* Softmax cross-entropy with label smoothing: with q the smoothed target,
+/* Softmax cross-entropy with label smoothing. With q the smoothed target and s = softmax(x),
  *
- *     L = -1/count sum_n sum_c q_nc log softmax(x_n)_c        dL/dx_nc = (softmax(x_n)_c - q_nc) /
- * count
+ *     L = -1/count sum_n sum_c q_nc log s_nc        dL/dx_nc = (s_nc - q_nc) / count
  *
- * in double, about each image's largest logit. */
+ * It is computed in double. The largest logit of each image is subtracted first, so that no
+ * exponential overflows. */
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,8 @@
 /* Where each buffer lies in the arena: two buffers may share memory when no step needs both.
  *
- * Largest first, each at the lowest place that no buffer alive at the same time occupies: simple,
- * and within a few per cent of the largest sum of live buffers on the networks here. */
+ * The largest buffer is placed first, and each at the lowest place that no buffer alive at the same
+ * time occupies. That is simple, and on the networks here within a few per cent of the largest sum
+ * of live buffers, which is the least that any placement needs. */
 #include <stdlib.h>
 
 #include "graph/internal.h"

@@ -1,4 +1,6 @@
-/* Running the lists: forward, backward, and the steps that are not chains. */
+/* Running the lists: the forward and the backward pass, and the steps that are not chains (those
+ * are in epilogue.c). Everything was decided when the lists were made; a step only looks up
+ * addresses. */
 #include <string.h>
 
 #include "base/random.h"

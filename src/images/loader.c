@@ -16,7 +16,7 @@ enum { MAX_TRIES = 16, ORDER_STREAM = 0x6f726465 };
 typedef struct slot {
     float *images; /* (batch, 3, size, size) */
     int *labels;   /* (batch); -1 where an image was left out */
-    int left;      /* images still to come */
+    int left;      /* images of the batch that are not there yet */
 } slot;
 
 struct sg_loader {

@@ -29,7 +29,8 @@ typedef struct box {
     bool flip;
 } box;
 
-/* The whole image's largest part of an aspect within the limits, in the middle. */
+/* The largest part of the image, in its middle, whose aspect is within the limits; for an image in
+ * which no random crop fitted. */
 static box fallback(const sg_image_view *view, int width, int height)
 {
     double w = width, h = height, aspect = w / h;

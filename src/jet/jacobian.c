@@ -5,9 +5,9 @@
 #include "base/params.h"
 
 static const size_t DEFAULT_BYTES = (size_t)256 << 20;
-static const size_t ROWS_BYTES = (size_t)64 << 20; /* of whole rows: more has no use */
+static const size_t ROWS_BYTES = (size_t)64 << 20; /* the most memory that whole rows make use of */
 
-enum { LEAST_ITEMS = 6 }; /* of a panel: below, products have nothing to share */
+enum { LEAST_ITEMS = 6 }; /* of a panel: a block of a product has this many rows */
 
 static const sg_jet_set *set_at(const sg_jacobian *jacobian, size_t set)
 {

@@ -1,18 +1,19 @@
-/* Products with J and J^T, and the normal equations: whole rows, a panel at a time. Products that
- * sum over residuals go panel after panel into the caller's memory; threads share what comes out.
- */
+/* Products with J and J^T, and the normal equations, from whole rows, a panel of them at a time.
+ * Results that sum over residuals (J^T W, J^T J) grow panel after panel in the caller's memory.
+ * Each thread computes a part of the result for all rows of the panel, so no sum depends on
+ * threads. */
 #include <string.h>
 
 #include "base/params.h"
 #include "jet/jacobian.h"
 
 enum {
-    ROW_BLOCK = 96,      /* rows of a unit of J V */
-    COLUMN_BLOCK = 1536, /* parameters of a unit of J^T W */
+    ROW_BLOCK = 96,      /* rows of the panel that one unit of J V works on */
+    COLUMN_BLOCK = 1536, /* parameters that one unit of J^T W works on */
     SQUARE_BLOCK = 192   /* parameters of a unit of J^T J, each way */
 };
 
-/* Panels that stay in cache between making and using them. */
+/* Panels have about this size, so that they stay in cache between making and using them. */
 static const size_t PANEL_BYTES = (size_t)4 << 20;
 
 /* What the units see of one panel and one group of vectors. */
@@ -31,7 +32,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Items whose rows fit. */
+/* The number of items whose rows fit into the memory of a panel. */
 static size_t most_rows(const sg_jacobian *jacobian, size_t set)
 {
     const sg_jet_network *network = jacobian->jet->network;
@@ -40,7 +41,7 @@ static size_t most_rows(const sg_jacobian *jacobian, size_t set)
     return rows / (size_t)jacobian->jet->states[set].set.components;
 }
 
-/* Whole tiles that a large cache holds. */
+/* The number of items of a panel: whole tiles, as many as PANEL_BYTES holds, at least one. */
 static size_t cached_rows(const sg_jacobian *jacobian, size_t set)
 {
     const sgi_jet_state *state = &jacobian->jet->states[set];

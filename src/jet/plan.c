@@ -107,7 +107,9 @@ static sg_status add_parts(sg_jet_plan *plan, const sg_jet_term *term)
 
 /* ---- Choosing them ------------------------------------------------------------------------ */
 
-/* Requests without varying coefficients as vectors over the derivatives that are no channels. */
+/* The choice of channels for requests whose coefficients are constant. Such a request, without the
+ * derivatives that are channels already, is a vector over the other derivatives (the columns), and
+ * linear algebra tells which requests follow from others. */
 typedef struct choice {
     sgi_jet_channel *columns; /* (terms) */
     size_t column_count;
@@ -115,10 +117,10 @@ typedef struct choice {
     size_t members[SG_JET_MOST_CHANNELS + 1]; /* the form that each member of the basis is */
     double coefficients[SG_JET_MOST_CHANNELS + 1];
     double *vector; /* (column_count) */
-    bool spelt;     /* the columns are channels themselves */
+    bool spelt; /* there are as many members as columns: the columns themselves become channels */
 } choice;
 
-/* The number of terms that are no channels; the last of them. */
+/* How many terms of the form are not channels; *last is the last of them. */
 static size_t missing(const sg_jet_plan *plan, const sgi_jet_form *form, const sg_jet_term **last)
 {
     size_t count = 0;
@@ -130,7 +132,9 @@ static size_t missing(const sg_jet_plan *plan, const sgi_jet_form *form, const s
     return count;
 }
 
-/* A request that lacks one derivative only makes it a channel, until there are no more. */
+/* A request with a single term that is not a channel costs one channel either way, as a derivative
+ * or as a combination; the derivative may serve other requests too. Adding it may leave another
+ * request with a single one, so this is repeated until nothing changes. */
 static sg_status add_lone_derivatives(sg_jet_plan *plan)
 {
     sg_status status = SG_OK;
@@ -145,7 +149,8 @@ static sg_status add_lone_derivatives(sg_jet_plan *plan)
     return status;
 }
 
-/* Puts the terms that are channels first and returns how many they are. */
+/* Moves the terms that are channels to the front, so that the rest is one stretch that can become a
+ * combination; returns how many they are. */
 static size_t part_terms(const sg_jet_plan *plan, sgi_jet_form *form)
 {
     size_t first = 0;
@@ -178,7 +183,7 @@ static void list_columns(const sg_jet_plan *plan, choice *to)
     }
 }
 
-/* The form modulo channels, as a vector. Returns whether anything is left. */
+/* The part of the form that is not made of channels, as a vector. Returns whether there is any. */
 static bool make_vector(const choice *to, const sgi_jet_form *form)
 {
     bool any = false;
@@ -289,7 +294,7 @@ static int member_channel(const sg_jet_plan *plan, const choice *to, size_t memb
     return -1;
 }
 
-/* What the form has beside derivatives that are channels. */
+/* The part of the form beside derivatives that are channels, as multiples of combined channels. */
 static size_t combined_parts(const sg_jet_plan *plan, choice *to, size_t r, sgi_jet_part *parts)
 {
     size_t count = 0;

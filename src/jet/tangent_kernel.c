@@ -10,7 +10,8 @@
 
 enum { BLOCK_ROWS = 192 }; /* residuals of a unit's block of K, each way */
 
-/* What a call costs beside its multiplications, as if k were that much longer. */
+/* Beside its multiplications an inner product of length k has costs of its own, such as loading and
+ * storing its sums. They are counted as if k were this much longer. */
 enum { OVERHEAD_K = 8 };
 
 static const sg_jet_set *set_at(const sg_jacobian *jacobian, size_t set)
@@ -26,7 +27,8 @@ static size_t item_rows(const sg_jet_set *set)
 
 /* ---- The choice ----------------------------------------------------------------------------- */
 
-/* Operations of a layer's part of all pairs, and with `overhead` what they are worth in time. */
+/* Operations that a layer's part of all pairs of residuals takes, with `overhead` added to the
+ * length of each inner product. Half of them are counted, as K is symmetric. */
 static double layer_cost(const sg_jacobian *jacobian, int layer, bool factored, double overhead)
 {
     const sg_jet *jet = jacobian->jet;

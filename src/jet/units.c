@@ -217,7 +217,8 @@ static void cut_tiles(sg_jet *jet)
         state->tiles = sgi_parts(items, capacity);
         jet->call.tiles += state->tiles;
     }
-    /* Without sums there is nothing to clear: every tile can be a unit, for an even load. */
+    /* A unit with a gradient of its own has that to clear and to add up, which takes a few tiles to
+     * pay for. Without one every tile can be a unit, for an even load. */
     size_t units = accumulates(jet->call.mode) ? jet->call.tiles / LEAST_TILES : jet->call.tiles;
     jet->call.units = units < 1 ? 1 : units < jet->most_units ? units : jet->most_units;
 }

@@ -1,7 +1,8 @@
 /* The activation passes of the vector tables. Simple chains (the value, up to four first
- * derivatives and one combination of first and pure second ones) have loops whose shape and
- * activation are constants; others follow the table of terms. Both compute the transcendental once
- * for a point and feature. */
+ * derivatives and one combination of first and pure second ones) have loops in which the shape of
+ * the chain and the activation are constants, so that the compiler removes every decision; other
+ * chains follow the table of terms. Both compute the transcendental function once for a point and
+ * feature. In what follows `step` is the distance from a channel to the next. */
 typedef struct pass {
     const real *z;
     real *a;
@@ -44,6 +45,8 @@ static SG_INLINE value weighted_squares(const squares *square, int firsts, const
     return sum;
 }
 
+/* a_j = f' z_j for the first derivatives, and L[a] = f' L[z] + f'' sum_j square_j z_j^2 for the
+ * last channel. */
 static SG_INLINE void simple_forward_at(sg_activation activation, int firsts, bool second,
                                         const sgi_activate *args, const squares *square,
                                         const pass *at, size_t step)
@@ -66,6 +69,11 @@ static SG_INLINE void simple_forward_at(sg_activation activation, int firsts, bo
                   d[1] * sgi_load(at->z + last) + d[2] * weighted_squares(square, firsts, z));
 }
 
+/* The transpose of simple_forward_at. With A, A_j and A_L the adjoints of a, a_j and L[a]:
+ *
+ *     z    <- f' A + f'' (sum_j z_j A_j + L[z] A_L) + f''' A_L sum_j square_j z_j^2
+ *     z_j  <- f' A_j + 2 f'' A_L square_j z_j
+ *     L[z] <- f' A_L */
 static SG_INLINE void simple_reverse_at(sg_activation activation, int firsts, bool second,
                                         const sgi_activate *args, const squares *square,
                                         const pass *at, size_t step)
@@ -124,6 +132,8 @@ static SG_INLINE void simple_loop(pass_kind kind, sg_activation activation, int 
     }
 }
 
+/* Any chain, by its table. Tangents always come here: they are rare, and not worth loops of their
+ * own. */
 static SG_INLINE void general_loop(pass_kind kind, sg_activation activation,
                                    const sgi_activate *args, const pass *all)
 {
@@ -144,7 +154,7 @@ static SG_INLINE void general_loop(pass_kind kind, sg_activation activation,
         }
 }
 
-/* Makes the shape of a simple chain a constant. */
+/* Calls simple_loop with the shape of the chain as constants. */
 static SG_INLINE void simple_pass(pass_kind kind, sg_activation activation,
                                   const sgi_activate *args, const pass *all)
 {
@@ -177,7 +187,7 @@ static SG_INLINE void any_pass(pass_kind kind, sg_activation activation, const s
         general_loop(kind, activation, args, all);
 }
 
-/* Makes the activation a constant. */
+/* Calls the pass with the activation as a constant. */
 static SG_INLINE void choose_activation(pass_kind kind, const sgi_activate *args, const pass *all)
 {
     switch (args->activation) {

@@ -1,6 +1,7 @@
-/* Products of the rows of the Jacobian, or of what they are made of. Both sides are copied into
- * slivers, (k, ROWS) of the left and (k, WIDE) of the right, so that a block of ROWS x WIDE sums
- * stays in registers and both are read in order. */
+/* Products of rows of the Jacobian, or of the inputs and adjoints that rows are made of. Both sides
+ * are first copied into narrow panels, here called slivers: (k, ROWS) of the left side and (k,
+ * WIDE) of the right. A block of ROWS x WIDE sums then stays in registers while both slivers are
+ * read from front to back. */
 enum {
     MULTIPLY_LEFT = 16 * ROWS, /* rows of the left side copied at once */
     MULTIPLY_RIGHT = 384,      /* of the right side; a multiple of every WIDE */
@@ -202,7 +203,8 @@ static SG_INLINE void input_factors(size_t k, const real *left, const real *righ
     store_block(sum, factors);
 }
 
-/* The sums of ROWS items against WIDE. */
+/* The sums of ROWS items against WIDE. The product of the inputs is the same for all components, so
+ * it is computed once for each pair of channels and used as a factor. */
 static void gram_block(const sgi_gram *args, const real *left, const real *right, real *sums)
 {
     const sgi_gram_side *l = &args->left, *r = &args->right;

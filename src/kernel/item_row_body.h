@@ -1,6 +1,7 @@
-/* The gradient of one item, straight into the caller's row: a product over the item's few rows
- * (channels, and sides of a pair), so stores count as much as operations and nothing is padded.
- * Where the inputs are no multiple of a vector, the last vector lies over the one before. */
+/* The gradient of one item, written straight into the caller's row. It is a product over the item's
+ * few rows (channels, and sides of a pair), so storing the result costs as much as computing it,
+ * and nothing is padded. Where the inputs are not a multiple of a vector, the last vector overlaps
+ * the one before it. */
 typedef struct row_args {
     const sgi_item_rows *rows;
     const real *z, *a;
@@ -67,8 +68,8 @@ static SG_INLINE void row_outputs(int count, const row_args *args, int output)
     }
 }
 
-/* Fewer inputs than lanes: whole vectors all the same, in the order of the outputs, so that each
- * puts right what the one before wrote too far; the last ones by parts. */
+/* For fewer inputs than lanes. Whole vectors are stored here too: each writes beyond its own output
+ * into the next one's, which is then overwritten. Only the last ones are stored in part. */
 static void narrow_row(const row_args *args)
 {
     const sgi_item_rows *rows = args->rows;

@@ -14,6 +14,9 @@
 #include "kernel/gram_body.h"
 #include "kernel/item_row_body.h"
 
+/* Sines and cosines are computed once for a point, and every line (a channel, or a part of one with
+ * a varying coefficient) is a combination of the two. Lines with a varying coefficient come after
+ * those without and are added to their channel. */
 static void feature_waves(const sgi_features *map, const real *x, const real *varying, int p,
                           real *rows)
 {
@@ -42,6 +45,7 @@ static void feature_waves(const sgi_features *map, const real *x, const real *va
     }
 }
 
+/* A raw feature is linear in its coordinate, so its derivatives are constants. */
 static void feature_constants(const sgi_features *map, const real *varying, int p, real *rows)
 {
     const real *constant = map->raw_derivative;

@@ -1,4 +1,5 @@
-/* The scalar reference loops for one type: the definition of every function of kernels.h.
+/* The plain scalar loops for one type: the definition of every function of kernels.h, which the
+ * vector loops are tested against. They are written to be read, not to be fast.
  * The file that includes this defines `real`, the scalar functions and SG_TABLE. */
 #define SG_INLINE inline
 #define SG_NAME   "plain"

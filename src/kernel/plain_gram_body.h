@@ -1,4 +1,4 @@
-/* The scalar reference of the Jacobian's rows and products. */
+/* The plain scalar loops of the Jacobian's rows and products. */
 static void item_row(const sgi_layer_shape *shape, const sgi_item_rows *rows, const void *z,
                      const void *a, void *weight, void *bias)
 {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What of the record a step keeps. */
+/* A step keeps this much of the record's weight, so that it remembers about ten steps. */
 static const double memory = 0.9;
 
 /* What clipping would multiply the raw gradients of this step by. */
@@ -33,7 +33,8 @@ void sgi_handover_record(sg_optim *optim, size_t span, const sg_scaler *scaler,
         record->square += weight / record->weight * (a * a - record->square);
 }
 
-/* In double and one factor after the other: the square of a factor may leave the range of float. */
+/* Multiplies by factor^power, in double and one factor after the other: the square of a factor may
+ * leave the range of float, while the product with the value does not. */
 static void multiply(void *values, const sg_span *span, double factor, int power)
 {
     for (size_t i = 0; i < span->count; i++) {
@@ -72,7 +73,7 @@ static void hand_over_span(sg_optim *optim, size_t span, double a, sg_handover h
     double factor = record->weight > 0 ? a / sqrt(record->square) : 1;
     if (factor == 1 || how == SG_HANDOVER_KEEP)
         return;
-    if (how == SG_HANDOVER_RESTART || !isnormal(factor)) /* or factors at the edge of double */
+    if (how == SG_HANDOVER_RESTART || !isnormal(factor)) /* a factor that cannot be divided by */
         forget(optim, span);
     else
         convert(optim, span, factor, a);

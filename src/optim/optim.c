@@ -9,9 +9,10 @@
 #include "optim/handover.h"
 #include "optim/state.h"
 
+/* Signs that are written at a time: 16 KiB of the stack in double, which stay in the cache. */
 enum { SIGN_STRETCH = 2048 };
 
-/* What a unit needs to know of the step. */
+/* The step, as its units see it. */
 typedef struct step_pass {
     sg_optim *optim;
     const sg_scaler *scaler; /* NULL: gradients as they are */
@@ -206,7 +207,8 @@ static void update(const step_pass *pass, size_t index, void *p, const void *g,
     }
 }
 
-/* Signs do not fit in a factor: they are written to a small buffer, stretch by stretch. */
+/* Taking signs is not a multiplication, so the kernels cannot do it by their factor: signs are
+ * written to a small buffer, stretch by stretch, which takes the gradient's place. */
 static void update_by_signs(const step_pass *pass, size_t index, const sgi_unit *unit)
 {
     const sg_span *span = &pass->optim->params->spans[index];

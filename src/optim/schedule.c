@@ -44,6 +44,8 @@ bool sg_schedule_valid(const sg_schedule_term *terms, size_t count)
     return true;
 }
 
+/* `share` is how far the step is from `from` (0) to `until` (1). A resumed run gets the same
+ * factor, because nothing but the step counts. */
 static double term_factor(const sg_schedule_term *t, uint64_t step)
 {
     uint64_t past = step > t->from ? step - t->from : 0;

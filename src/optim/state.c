@@ -52,7 +52,7 @@ static uint64_t layout_hash(const sg_optim *optim)
     return h;
 }
 
-/* Lays the buffers out; returns the size of the state, or 0 if it does not fit in memory. */
+/* Finds the offset of each span's buffers; returns the size of the state, or 0 if it overflows. */
 static size_t lay_out(const sg_params *params, size_t per_span, size_t *offsets)
 {
     size_t of_span = sizeof(uint64_t) + sizeof(sgi_unit_record);

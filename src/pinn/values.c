@@ -24,7 +24,7 @@ sg_status sg_pinn_evaluate(sg_pinn *p, const char *const *expressions, size_t co
     sg_diagnostic unread;
     sg_diagnostic *said = diagnostic ? diagnostic : &unread;
     sg_status status = sgi_problem_quantities(p->problem, expressions, count, &set, said);
-    if (status == SG_ERROR_FORMAT) /* the program's option is none of the caller's */
+    if (status == SG_ERROR_FORMAT) /* the mistake is not in a file or an option of the program */
         snprintf(said->file, sizeof said->file, "expression");
     if (status != SG_OK)
         return sgi_pinn_status(status, said);

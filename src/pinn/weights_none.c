@@ -1,4 +1,4 @@
-/* Weights in a build without jansson: a word in their place. See weights.h. */
+/* In place of weights.c in a build without jansson: saving and loading say that they cannot. */
 #include <assert.h>
 
 #include "base/diagnostic.h"

@@ -122,7 +122,7 @@ SG_CHECKED sg_status sgi_problem_quantities(sgi_problem *problem, const char *co
                                             size_t count, sgi_point_set *set,
                                             sg_diagnostic *diagnostic);
 
-/* ---- What the rooms above need --------------------------------------------------------------- */
+/* ---- Configurations for the rooms below ------------------------------------------------------ */
 
 /* Configurations from the settings. The network's arrays are owned by `storage`, released with
  * sgi_arena_clear. */

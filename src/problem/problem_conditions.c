@@ -190,7 +190,7 @@ static sg_status add_component(condition *c, const sgi_yaml *node, sgi_expr root
     return c->problem->exprs->status;
 }
 
-/* A graph without memory cannot say, and is found out later. */
+/* When memory has run out, the answer means nothing; the status of the expressions tells later. */
 static bool has_field(condition *c, sgi_expr expr)
 {
     return sgi_depends_on(c->problem->exprs, expr, SG_INPUT_FIELD) ||
@@ -314,7 +314,8 @@ static sgi_expr field_input(sgi_expressions *exprs, int field, sgi_derivative de
     return sgi_expressions_input(exprs, &input);
 }
 
-/* Along the pair's own coordinate: the normal of the upper face picks it. */
+/* The difference of the field's slopes at the two points of a pair, along the pair's own
+ * coordinate: the normal of the upper face, which is 1 there and 0 elsewhere, picks it. */
 static sgi_expr slope_difference(condition *c, int field)
 {
     sgi_expressions *exprs = c->problem->exprs;
@@ -358,7 +359,8 @@ static sg_status make_pairs(condition *c)
 
 /* ---- The whole ---------------------------------------------------------------------------- */
 
-/* On a line a face is a point, and one of them says as much as a thousand. */
+/* In a problem with one coordinate a face is a single point, so one item says as much as a
+ * thousand. */
 static void count_points(condition *c)
 {
     bool line = c->problem->names.coordinate_count == 1;

@@ -30,7 +30,8 @@ static sg_status find_needs(sgi_problem *problem, sgi_arena *arena, const sgi_ex
     return SG_OK;
 }
 
-/* The quantities that the inputs are outputs' values of, and the coefficients that vary in them. */
+/* What the engine is asked for: each derivative or combination once, whichever field and side reads
+ * it, and the coefficients in them that vary. */
 typedef struct quantities {
     sgi_input *list; /* (count): field and side are of no account */
     size_t count;

@@ -1,4 +1,4 @@
-/* The evaluation grid: see grid.h. */
+/* The evaluation grid: see field_grid.h. */
 #include "report/field_grid.h"
 
 #include <math.h>

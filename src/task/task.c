@@ -1,4 +1,5 @@
-/* Reading and writing an image task as a whole, and what the rooms below need of it: see task.h. */
+/* Reading and writing an image task as a whole, and the configurations for the rooms below: see
+ * task.h. */
 #include "task/task.h"
 
 #include <limits.h>

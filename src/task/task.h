@@ -81,7 +81,7 @@ void sgi_task_destroy(sgi_task *task); /* NULL is allowed */
  * Release with sgi_release and the task's allocator. */
 SG_CHECKED sg_status sgi_task_write(const sgi_task *task, char **text);
 
-/* ---- What the rooms above need --------------------------------------------------------------- */
+/* ---- Configurations for the rooms below ------------------------------------------------------ */
 
 sg_image_view sgi_task_view(const sgi_task *task, bool training);
 sg_model_options sgi_task_model(const sgi_task *task, int classes);

@@ -110,7 +110,8 @@ const sgi_image_event *sgi_image_events_step(sgi_image_events *events, const sg_
 
 /* ---- An evaluation ------------------------------------------------------------------------ */
 
-/* Less than this share of an output's deviation lies between images: rounding, not sight. */
+/* A layer no longer tells images apart when less than this share of its output's deviation lies
+ * between images: what is left is rounding. */
 #define DULL 1e-4
 
 const char *sgi_first_dull_layer(const sg_net *net)

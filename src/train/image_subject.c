@@ -207,7 +207,8 @@ static void write_evaluation(const void *context, json_t *line)
     json_object_set_new(line, "epoch", sgi_json_number(s->epoch));
 }
 
-/* The score that the best weights have lowest is the share of images that is missed. */
+/* The score, which the best weights have lowest, is the share of images that are classified
+ * wrongly. */
 static void fill_values(image_subject *s, sgi_evaluation_metrics *metrics)
 {
     metrics->loss = s->score.loss;
@@ -347,7 +348,7 @@ static sg_status write_task(const sgi_subject *subject, char **text)
     return *text ? SG_OK : SG_ERROR_MEMORY;
 }
 
-/* The weights are all there is. */
+/* Nothing is left to write: the loop has saved the weights. */
 static sg_status finish(sgi_subject *subject, const char *folder, sg_diagnostic *diagnostic)
 {
     (void)subject;

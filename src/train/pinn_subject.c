@@ -327,7 +327,7 @@ static const sgi_subject_type pinn_type = {
 };
 
 /* What the reader should know before the run: oddities of the problem, and a reference that does
- * not solve it. A reference that cannot be checked is none to warn of. */
+ * not solve it. No warning is given of a reference that cannot be checked. */
 static sg_status look_over(pinn_subject *s, sg_diagnostic *diagnostic)
 {
     sgi_check check;

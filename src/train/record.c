@@ -49,7 +49,7 @@ static void describe_optimizer(json_t *object, const sgi_training_settings *trai
         json_object_set_new(object, "adam_eps", sgi_json_number(training->eps));
 }
 
-/* Who writes this: a run that says "running" and whose process is no more was killed. */
+/* Which process writes this: a run that says "running" was killed when its process is gone. */
 static void describe_process(json_t *object)
 {
     char host[TEXT_SIZE] = "";
