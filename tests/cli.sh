@@ -152,6 +152,17 @@ expect 0 train runs/heat-0001 --resume
 says out 'heat-0001 is complete (60 of 60 steps)'
 expect 0 train heat.yaml --resume --set training.steps=80 --quiet
 [ ! -s out ] || fail "--quiet was not quiet"
+expect 0 diagnose runs/heat-0001 --set diagnose.residuals=100
+says out 'heat  step 80, '
+says out 'margin'
+expect 0 diagnose runs/heat-0001 --step 60 --set diagnose.residuals=100 --json
+says out '"step":60,'
+says out '"r_std_scaled":1.0'
+says out '"whole_spectrum":true'
+expect 2 diagnose runs/heat-0001 --step 61
+says err 'it has those of step 60, 80'
+expect 2 diagnose runs
+says err 'runs is not the folder of a run'
 expect 0 eval runs/heat-0001 --grid 5x3 --fields u,u_x,u_t-k*u_xx --residuals
 [ "$(wc -l <out)" = 16 ] || fail "eval printed $(wc -l <out) lines"
 says out 'x,t,u,u_x,u_t-k*u_xx,residual_heat'

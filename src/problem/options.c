@@ -87,6 +87,9 @@ static const sgi_option rows[] = {
           "validation points of each condition"),
     COUNT("evaluation.chunk", TOP(evaluation.chunk), 1, "65536",
           "points that are evaluated at a time, which bounds the memory"),
+
+    COUNT("diagnose.residuals", TOP(diagnose.residuals), 0, "3072",
+          "residuals that the kernels are measured on, at most; 0 means those of a training step"),
 };
 
 static const sgi_shorthand shorthands[] = {

@@ -41,6 +41,11 @@ typedef struct sgi_evaluation_settings {
     int64_t chunk;            /* points evaluated at a time */
 } sgi_evaluation_settings;
 
+/* Measuring kernels. */
+typedef struct sgi_diagnose_settings {
+    int64_t residuals; /* of the batch, at most about; 0: those of a training step */
+} sgi_diagnose_settings;
+
 typedef struct sgi_settings {
     const char *name, *title;
     int64_t points;
@@ -48,6 +53,7 @@ typedef struct sgi_settings {
     sgi_network_settings network;
     sgi_training_settings training;
     sgi_evaluation_settings evaluation;
+    sgi_diagnose_settings diagnose;
 } sgi_settings;
 
 /* The settings of one condition that are not expressions. */

@@ -305,7 +305,8 @@ static sg_status finish(run *r)
  * how to train, how to evaluate, and where the data lies. */
 static uint64_t identity(const char *text)
 {
-    static const char *const left_out[] = {"title:", "training:", "evaluation:", "data:"};
+    static const char *const left_out[] = {
+        "title:", "training:", "evaluation:", "diagnose:", "data:"};
     uint64_t hash = 14695981039346656037u;
     bool counts = true;
     for (const char *line = text; *line;) {
