@@ -155,8 +155,8 @@ static void print_trial(const sgi_subject *trained, const trial *t, int threads)
         "work\n",
         1e-6 * (double)info.activation_bytes,
         1e-6 * (double)sgi_image_trainer_parameter_bytes(trainer), 1e-6 * (double)info.work_bytes);
-    printf("time per step  %.3g s on %d threads, %.1f images/s%s\n", t->seconds, threads,
-           config->batch / t->seconds,
+    printf("time per step  %.3g s on %d thread%s, %.1f images/s%s\n", t->seconds, threads,
+           threads == 1 ? "" : "s", config->batch / t->seconds,
            t->rough                       ? ", by the first step, which is slower"
            : t->waited > 0.1 * t->seconds ? ", waiting for images"
                                           : "");

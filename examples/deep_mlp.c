@@ -1,9 +1,11 @@
-/* StableGrad in a training loop of one's own: a deep tanh network, forward and backward written out
- * by hand, fitted to a function of two variables with SGD, without and with StableGrad.
+/* StableGrad in a training loop of one's own. A deep tanh network, whose forward and backward
+ * passes are written out by hand, is fitted to a function of two variables with SGD, first without
+ * and then with StableGrad.
  *
- * Twelve hidden layers with weights too small: the forward signal fades, and so does the
- * gradient on its way back, until the layers' gradients differ by orders of magnitude. What the
- * library needs is marked (1) to (4) below; everything else is the trainer.
+ * The network has twelve hidden layers, and its initial weights are too small. So the forward
+ * signal fades from layer to layer, and the gradient on its way back, until the layers' gradients
+ * differ by orders of magnitude. What the library needs is marked (1) to (4) below; everything else
+ * is the trainer. To build it:
  *
  *     cc deep_mlp.c $(pkg-config --cflags --libs stablegrad) -lm */
 #include <math.h>
@@ -20,7 +22,7 @@ static const int sizes[LAYERS + 1] = {2,     WIDTH, WIDTH, WIDTH, WIDTH, WIDTH, 
 typedef struct network {
     float weight[LAYERS][WIDTH * WIDTH], bias[LAYERS][WIDTH]; /* (out, in) and (out) */
     float weight_grad[LAYERS][WIDTH * WIDTH], bias_grad[LAYERS][WIDTH];
-    float output[LAYERS + 1][POINTS * WIDTH]; /* of each layer, [0] is the input: (points, size) */
+    float output[LAYERS + 1][POINTS * WIDTH]; /* (points, size) of each layer; [0] is the input */
 } network;
 
 static float x[POINTS][2], y[POINTS];
@@ -177,8 +179,8 @@ static double train(sg_method method, int steps)
         forward(&net);
         value = loss(&net, adjoint);
         backward(&net, adjoint);
-        /* (3) Show the gradient at the output, measure, and step: the factors are applied on the
-         * way. */
+        /* (3) Show the scaler the gradient at the output, measure, and step; the optimizer applies
+         * the factors. */
         check(sg_scaler_observe(scaler, adjoint, SG_FLOAT32, POINTS, 1));
         check(sg_scaler_measure(scaler, (uint64_t)step));
         check(sg_optim_step(optim, scaler, NULL));

@@ -1,12 +1,14 @@
-/* Images in a training loop of one's own: a plain network of 12 convolutions, without normalisation
- * or shortcuts, built on libstablegrad-graph and trained by SGD, without and with StableGrad.
+/* Images in a training loop of one's own. A plain network of 12 convolutions, without normalisation
+ * or shortcuts, is built on libstablegrad-graph and trained by SGD, first without and then with
+ * StableGrad.
  *
- *     image_classifier                              waves in ten directions, a few seconds
- *     image_classifier STEPS                        the same, for so many steps
+ *     image_classifier                              pictures of waves in ten directions, a few
+ * seconds image_classifier STEPS                        the same, for so many steps
  *     image_classifier STEPS CLASSES TRAIN TEST     CIFAR-10 or CIFAR-100 (CLASSES: 10 or 100)
  *
- * What the library needs is marked (1) to (5) below. Exits with 0 when the network with StableGrad
- * is right on the test images at least twice as often as chance.
+ * What the library needs is marked (1) to (5) below. The program exits with 0 when the network that
+ * was trained with StableGrad is right on the test images at least twice as often as chance. To
+ * build it:
  *
  *     cc image_classifier.c $(pkg-config --cflags --libs stablegrad-graph) -lm */
 #include <math.h>
@@ -46,7 +48,7 @@ static images open_images(const char *path, int classes, bool training)
     config.batch = BATCH;
     config.shuffle = config.drop_last = training;
     config.view.size = SIDE;
-    config.view.zoom = 1; /* as they are; config.view.augment would crop and flip them */
+    config.view.zoom = 1; /* images as they are; config.view.augment would crop and flip them */
     check(sg_loader_create(&data.loader, data.set, &config, NULL));
     return data;
 }
@@ -79,7 +81,7 @@ static void draw_waves(unsigned char record[1 + 3 * 1024], int label, unsigned *
     }
 }
 
-/* Through a file that is gone when this returns: the data set is read whole. */
+/* Writes the images to a file, opens that, and removes it: a data set is read whole. */
 static images make_waves(int count, unsigned seed, bool training)
 {
     char path[] = "/tmp/wavesXXXXXX";
@@ -154,7 +156,7 @@ static double test_accuracy(sg_net *net, const images *test)
     check(sg_loader_start(test->loader, 0, 0));
     for (;;) {
         check(sg_loader_next(test->loader, &batch));
-        if (batch.count == 0) /* the last one may be less than full, and zeros follow */
+        if (batch.count == 0) /* no more batches; the last one may have been less than full */
             return (double)hits / (double)sg_dataset_count(test->set);
         check(sg_net_forward(net, batch.images, SG_MODE_EVAL, 0));
         check(sg_net_loss(net, batch.labels, batch.count, 0, &result));

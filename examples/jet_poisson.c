@@ -1,7 +1,8 @@
-/* The jet engine alone, with equations in C: -lap u = f on the unit square, u = 0 on its boundary.
+/* The jet engine with equations written in C: -lap u = f on the unit square, u = 0 on its boundary.
  *
- * The engine asks for points and hands back u and lap u there; the callback computes residuals and
- * their derivatives. Everything between, through the network and back, is the engine's.
+ * The engine calls `points` for coordinates and computes u or lap u there. It then calls
+ * `residual`, which adds up the loss and writes the derivative of the loss by each of these values.
+ * The passes through the network, forward and back, are the engine's work. To build it:
  *
  *     cc jet_poisson.c $(pkg-config --cflags --libs stablegrad-pinn) -lm */
 #include <math.h>
@@ -14,7 +15,7 @@
 enum { INSIDE = 512, EDGE = 128, STEPS = 2000 };
 
 static const double pi = 3.14159265358979323846;
-static uint64_t step; /* of the training: fresh points every time */
+static uint64_t step; /* of the training; every step has fresh points */
 
 static void check(sg_status status)
 {

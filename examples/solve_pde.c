@@ -1,5 +1,5 @@
-/* A PDE solved from C: heat in a rod, written as text, trained, and compared with the exact
- * solution.
+/* A PDE solved from C. The problem, heat in a rod, is given as text; a network is trained on it and
+ * compared with the exact solution. To build it:
  *
  *     cc solve_pde.c $(pkg-config --cflags --libs stablegrad-pinn) */
 #include <stdio.h>

@@ -259,7 +259,8 @@ void sgi_page_gaps(sgi_page *page)
         sgi_text_format(out, "%zu line%s of ", run->unread, run->unread == 1 ? "" : "s");
         sgi_text_escape(out, run->folder);
         sgi_text_add(out, run->folder[0] ? "/metrics.jsonl" : "metrics.jsonl");
-        sgi_text_add(out, " could not be read and left out.</p>\n");
+        sgi_text_format(out, " could not be read and %s left out.</p>\n",
+                        run->unread == 1 ? "was" : "were");
     }
     if (page->runs->missing) {
         sgi_text_add(out, "<p class=\"bad\">Not run yet: ");
