@@ -49,7 +49,8 @@ static void describe_optimizer(json_t *object, const sgi_training_settings *trai
         json_object_set_new(object, "adam_eps", sgi_json_number(training->eps));
 }
 
-/* Which process writes this: a run that says "running" was killed when its process is gone. */
+/* Which process writes this, on which machine; whether it still runs is told by its lock
+ * (run_lock.h). */
 static void describe_process(json_t *object)
 {
     char host[TEXT_SIZE] = "";
