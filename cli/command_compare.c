@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "compare_table.h"
 #include "files/file.h"
+#include "run_state.h"
 #include "stablegrad/scale.h"
 #include "text/nearest.h"
 #include "training.h"
@@ -180,20 +181,6 @@ static void remove_folder(comparison *c)
         rmdir(c->folder);
 }
 
-/* Whether a run that is resumed has come to its end, well or badly. */
-static bool is_over(const char *folder, const work *w, int *code)
-{
-    json_t *record = read_record(folder);
-    const char *state = record ? state_of(folder, record) : "";
-    int64_t done = json_integer_value(json_object_get(record, "steps_done"));
-    bool failed = strcmp(state, "failed") == 0;
-    bool over =
-        failed || (strcmp(state, "complete") == 0 && done >= w->kind->steps(w->file, record));
-    *code = failed ? EXIT_RUN_FAILED : EXIT_DONE;
-    json_decref(record);
-    return over;
-}
-
 static int train_variant(comparison *c, size_t v, int64_t k)
 {
     char name[64], folder[SG_PATH_SIZE], file[SG_PATH_SIZE];
@@ -209,11 +196,16 @@ static int train_variant(comparison *c, size_t v, int64_t k)
     if (resume ? !open_work(&w, c->arguments, file, NULL, 0, &code)
                : !open_variant(c, v, k, &w, &code))
         return code;
-    training t = {c->arguments,         &w,   c->pool, c->isa, folder, resume, first,
-                  c->variants[v]->name, name, c->go_on};
-    if (resume && is_over(folder, &w, &code)) {
+    training t = {c->arguments,         &w,   c->pool,  c->isa, folder, resume, first,
+                  c->variants[v]->name, name, c->go_on, false};
+    run_end end = {0};
+    if (resume)
+        end = end_of(folder, &w, false);
+    if (end.failed || (end.complete && (!end.missing[0] || !end.trainable))) {
+        code = end.failed ? EXIT_RUN_FAILED : EXIT_DONE;
         if (!c->arguments->quiet && !c->arguments->json)
-            printf("%-10s %s\n", name, code == EXIT_DONE ? "is complete" : "has failed");
+            printf("%-10s %s%s%s\n", name, end.failed ? "has failed" : "is complete",
+                   end.missing[0] ? ", without " : "", end.missing);
     } else if (lock_folder(&lock, folder, &code)) {
         code = train_and_tell(&t, NULL);
     }
@@ -385,6 +377,8 @@ static int resume_folder(comparison *c)
     int code = read_index(c);
     if (code == EXIT_DONE)
         (void)lock_folder(&c->lock, c->folder, &code);
+    if (code == EXIT_DONE)
+        (void)sgi_file_remove_temporaries(c->folder, sgi_run_files, SG_RUN_FILES);
     return code;
 }
 

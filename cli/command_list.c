@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "report/report.h"
+#include "run_state.h"
 #include "train/metrics.h"
 #include "work.h"
 

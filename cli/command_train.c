@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "run_state.h"
 #include "training.h"
 
 const char train_details[] =
@@ -14,26 +15,22 @@ const char train_details[] =
     "  stablegrad train burgers --set network.hidden=12x64 --set training.steps=5000\n"
     "  stablegrad train runs/burgers-0001 --resume --set training.steps=80000\n";
 
-/* Says so when there is nothing left to do. */
-static bool is_complete(const char *folder, const work *w)
+/* What there is to say of a complete run before it is left as it is, or made whole. */
+static void tell_complete(const char *folder, const run_end *end)
 {
-    json_t *record = read_record(folder);
-    int64_t done = json_integer_value(json_object_get(record, "steps_done"));
-    int64_t steps = w->kind->steps(w->file, record);
-    json_decref(record);
-    if (done < steps || steps == 0) /* 0: not known before the images were counted */
-        return false;
     const char *name = strrchr(folder, '/') ? strrchr(folder, '/') + 1 : folder;
-    printf("%s is complete (%" PRId64 " of %" PRId64
-           " steps). To train further: --set training.steps=%" PRId64 "\n",
-           name, done, steps, steps + steps * 3 / 5);
-    return true;
+    printf("%s is complete (%" PRId64 " of %" PRId64 " steps)", name, end->done, end->steps);
+    if (end->missing[0])
+        printf(", but what is missing is made again: %s\n", end->missing);
+    else
+        printf(" and nothing is missing. To train further: --set training.steps=%" PRId64 "\n",
+               end->steps + end->steps * 3 / 5);
 }
 
 /* The report, and the results whether or not it could be written. Returns an exit code. */
 static int end_run(const training *t, int code, const sgi_train_result *result)
 {
-    bool reported = write_report(t->folder) == SG_OK;
+    bool reported = finish_run(t, code == EXIT_DONE);
     if (!t->arguments->quiet && !t->arguments->json) {
         if (code == EXIT_DONE) {
             printf("\n");
@@ -43,6 +40,23 @@ static int end_run(const training *t, int code, const sgi_train_result *result)
             printf("\nreport  %s/report.html\n", t->folder);
     }
     return code == EXIT_DONE && !reported ? EXIT_RUN_FAILED : code;
+}
+
+/* Trains what is left to train, and makes what is missing; the caller holds the lock. */
+static int go_on_with(const training *t, const run_end *end)
+{
+    sgi_train_result result;
+    if (end->complete) {
+        if (!t->arguments->quiet && !t->arguments->json)
+            tell_complete(t->folder, end);
+        if (strcmp(end->missing, "report.html") == 0)
+            return finish_run(t, true) ? EXIT_DONE : EXIT_RUN_FAILED;
+        if (!end->trainable) {
+            complain("%s: without a checkpoint they cannot be made", t->folder);
+            return EXIT_RUN_FAILED;
+        }
+    }
+    return end_run(t, train_and_tell(t, &result), &result);
 }
 
 static int resume_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
@@ -65,12 +79,15 @@ static int resume_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
         return code;
     char go_on[SG_PATH_SIZE + 8];
     snprintf(go_on, sizeof go_on, "train %s", folder);
-    training t = {arguments, &w, pool, isa, folder, true, true, "train", "train", go_on};
+    training t = {arguments, &w, pool, isa, folder, true, true, "train", "train", go_on, true};
     sgi_run_lock lock = {0};
+    run_end end = end_of(folder, &w, true);
     code = EXIT_DONE;
-    if (!is_complete(folder, &w) && lock_run(&lock, folder, &code)) {
-        sgi_train_result result;
-        code = end_run(&t, train_and_tell(&t, &result), &result);
+    if (end.complete && !end.missing[0]) {
+        tell_complete(folder, &end);
+    } else if (lock_run(&lock, folder, &code)) {
+        end = end_of(folder, &w, true); /* as it is now that no other process changes it */
+        code = go_on_with(&t, &end);
     }
     sgi_run_lock_release(&lock);
     close_work(&w);
@@ -113,7 +130,7 @@ static int new_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
     sgi_train_result result;
     char go_on[SG_PATH_SIZE + 8];
     snprintf(go_on, sizeof go_on, "train %s", folder);
-    training t = {arguments, &w, pool, isa, folder, false, true, "train", "train", go_on};
+    training t = {arguments, &w, pool, isa, folder, false, true, "train", "train", go_on, true};
     code = train_and_tell(&t, &result);
     bool begun = !sgi_run_is_empty(folder);
     if (begun)

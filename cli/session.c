@@ -59,55 +59,6 @@ json_t *read_json(const char *folder, const char *name)
     return object;
 }
 
-json_t *read_record(const char *folder)
-{
-    return read_json(folder, "run.json");
-}
-
-const char *state_of(const char *folder, const json_t *record)
-{
-    sgi_run_holder own;
-    sgi_run_holder_own(&own);
-    const char *state = json_string_value(json_object_get(record, "status"));
-    const char *host = json_string_value(json_object_get(record, "host"));
-    state = state ? state : "";
-    if (strcmp(state, "running") != 0 || !host || strcmp(host, own.host) != 0)
-        return state; /* of another machine, whose locks may not reach this one */
-    return sgi_run_lock_test(folder, NULL) == SG_RUN_FREE ? "killed" : state;
-}
-
-bool lock_folder(sgi_run_lock *lock, const char *folder, int *code)
-{
-    sg_diagnostic diagnostic = {0};
-    sgi_run_holder own;
-    sgi_run_holder_own(&own);
-    sg_status status = sgi_run_lock_take(lock, folder, &diagnostic);
-    *code = exit_code_of(status);
-    if (status != SG_OK)
-        tell(&diagnostic);
-    else if (lock->before.process > 0 && strcmp(lock->before.host, own.host) != 0)
-        fprintf(stderr,
-                "warning: process %ld on '%s' wrote to %s last and did not end by itself; its lock "
-                "is gone, but not every network file system shares locks\n",
-                lock->before.process, lock->before.host, folder);
-    return status == SG_OK;
-}
-
-bool lock_run(sgi_run_lock *lock, const char *folder, int *code)
-{
-    char above[SG_PATH_SIZE];
-    sgi_run_holder holder;
-    *lock = (sgi_run_lock){.descriptor = -1};
-    if (sgi_run_path(above, folder, "..") == SG_OK && is_a_comparison(above) &&
-        sgi_run_lock_test(above, &holder) == SG_RUN_HELD) {
-        complain("%s: process %ld is training the comparison that this run is part of, on '%s'",
-                 folder, holder.process, holder.host);
-        *code = EXIT_BAD_INPUT;
-        return false;
-    }
-    return lock_folder(lock, folder, code);
-}
-
 /* Beside an installed program lies ../share/stablegrad/problems; in a build tree the sources'. */
 bool problem_folder(char path[SG_PATH_SIZE])
 {

@@ -8,7 +8,7 @@
 #include "arguments.h"
 #include "stablegrad/cpu.h"
 #include "stablegrad/pool.h"
-#include "train/run_lock.h"
+#include "train/run_folder.h"
 
 /* The file that `name` means: a path, or the name of a shipped problem ("burgers"). */
 void find_problem(const char *name, char path[SG_PATH_SIZE]);
@@ -25,20 +25,6 @@ void explain_path(const char *path, sg_diagnostic *diagnostic);
 
 /* A JSON file of a folder, or NULL. */
 json_t *read_json(const char *folder, const char *name);
-
-/* run.json of a run, or NULL. */
-json_t *read_record(const char *folder);
-
-/* "running", "complete", "interrupted", "failed", or "killed", which means that the record says
- * that the run is going on but its process no longer exists. */
-const char *state_of(const char *folder, const json_t *record);
-
-/* Takes the lock of a run that is there, or of a comparison; false after saying who has it, with
- * *code what the program should end with. */
-bool lock_folder(sgi_run_lock *lock, const char *folder, int *code);
-
-/* The same for the folder of a run that may be part of a comparison: whoever trains that has it. */
-bool lock_run(sgi_run_lock *lock, const char *folder, int *code);
 
 /* Copies a path that was typed; false, and says so, when it is too long. */
 bool copy_path(char path[SG_PATH_SIZE], const char *from);

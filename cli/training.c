@@ -8,6 +8,8 @@
 #include "base/diagnostic.h"
 #include "progress.h"
 #include "report/report.h"
+#include "run_state.h"
+#include "train/record.h"
 
 enum { MOST_VALUES = 16 };
 
@@ -96,6 +98,17 @@ sg_status write_report(const char *folder)
     return status;
 }
 
+bool finish_run(const training *t, bool complete)
+{
+    sg_diagnostic diagnostic = {0};
+    if (write_report(t->folder) != SG_OK)
+        return false;
+    if (!complete || sgi_record_complete(t->folder, &diagnostic) == SG_OK)
+        return true;
+    tell(&diagnostic);
+    return false;
+}
+
 /* ---- Training ----------------------------------------------------------------------------- */
 
 bool find_run(const cli_arguments *arguments, char folder[SG_PATH_SIZE])
@@ -179,6 +192,7 @@ int train_and_tell(const training *t, sgi_train_result *result)
                                .folder = t->folder,
                                .resume = t->resume,
                                .insist = t->arguments->insist,
+                               .report_follows = t->reports,
                                .variant = t->variant,
                                .label = label,
                                .command = command_text(),

@@ -15,6 +15,7 @@ typedef struct training {
     const char *variant; /* "adamw", "stablegrad" ... */
     const char *shown;   /* what the progress line calls it */
     const char *go_on;   /* the command and folder to resume: "train runs/heat-0001" */
+    bool reports;        /* finish_run follows, which writes the report of this run */
 } training;
 
 /* Trains; trouble and the end are told. Returns an exit code; `result` may be NULL. */
@@ -26,6 +27,10 @@ bool find_run(const cli_arguments *arguments, char folder[SG_PATH_SIZE]);
 
 /* The results of the last evaluation, a line each. */
 void print_result(const sgi_train_result *result);
+
+/* The report of a run that was trained with `reports`, after which it is complete if all its steps
+ * are taken. False after saying what went wrong. */
+bool finish_run(const training *t, bool complete);
 
 /* report.html of a run or a comparison. Failing is told. */
 sg_status write_report(const char *folder);

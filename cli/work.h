@@ -52,6 +52,9 @@ typedef struct work_kind {
     /* The whole of `stablegrad eval`, given the file and the weights. */
     int (*eval)(const cli_arguments *arguments, const char *path, const char *weights);
 
+    /* The files that its runs end with, beside those of every run; a list that ends with NULL. */
+    const char *const *files;
+
     /* Why its runs have no field on points, after the file's name; NULL: they have one. */
     const char *no_field;
 

@@ -114,7 +114,10 @@ static const variant variants[] = {
                       SGI_LIST_NOTHING){"sign", {"training.stablegrad.method=sign"}, 1},
 };
 
+static const char *const files[] = {"field.npz", "field.vti", NULL};
+
 const work_kind problem_work = {
+    .files = files,
     .open = open_problem_file,
     .close = close_problem,
     .name = name,

@@ -149,7 +149,26 @@ for file in problem.yaml run.json metrics.jsonl last.safetensors best.safetensor
 done
 expect 0 check runs/heat-0001/problem.yaml
 expect 0 train runs/heat-0001 --resume
-says out 'heat-0001 is complete (60 of 60 steps)'
+says out 'heat-0001 is complete (60 of 60 steps) and nothing is missing'
+# What a complete run lacks is made again, with the same weights, and nothing is told twice.
+cp -r runs/heat-0001 before
+rm runs/heat-0001/report.html
+expect 0 train runs/heat-0001 --resume
+says out 'what is missing is made again: report.html'
+cmp -s runs/heat-0001/metrics.jsonl before/metrics.jsonl || fail "a report alone changed the metrics"
+rm runs/heat-0001/field.npz runs/heat-0001/field.vti runs/heat-0001/weights.safetensors runs/heat-0001/report.html
+expect 0 train runs/heat-0001 --resume --threads 1
+says out 'is made again: weights.safetensors, field.npz, field.vti, report.html'
+says runs/heat-0001/run.json '"status": "complete"'
+for file in weights.safetensors field.npz field.vti metrics.jsonl; do
+    cmp -s runs/heat-0001/$file before/$file || fail "$file was made anew and differs"
+done
+[ -s runs/heat-0001/report.html ] || fail "report.html was not made again"
+rm runs/heat-0001/last.safetensors runs/heat-0001/previous.safetensors runs/heat-0001/field.vti
+expect 1 train runs/heat-0001 --resume
+says err 'without a checkpoint they cannot be made'
+rm -r runs/heat-0001
+mv before runs/heat-0001
 expect 0 train heat.yaml --resume --set training.steps=80 --quiet
 [ ! -s out ] || fail "--quiet was not quiet"
 expect 0 diagnose runs/heat-0001 --set diagnose.residuals=100
@@ -263,6 +282,7 @@ mkdir blocked/report.html
 expect 1 report blocked
 says err 'no report'
 expect 1 train blocked --resume --set training.steps=40
+says blocked/run.json '"status": "finishing"'
 says err 'no report'
 says out 'validation loss'
 says out 'relative L2 error'

@@ -296,6 +296,29 @@ static void a_full_disk_leaves_the_old_file(void **state)
     folder_remove(folder);
 }
 
+/* As root a rename would take the place of a device. */
+static void what_is_not_a_file_is_left_alone(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary();
+    sg_diagnostic diagnostic = {0};
+    sg_allocator heap = sgi_allocator_or_heap(NULL);
+    char *path = sgi_path_join(&heap, folder, "pipe"),
+         *other = sgi_path_join(&heap, folder, "link");
+    struct stat info;
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(symlink(path, other), 0);
+    assert_status(sgi_file_write(path, "x", 1, NULL, &diagnostic), SG_ERROR_IO);
+    assert_non_null(strstr(said(&diagnostic), "not a regular file"));
+    assert_status(sgi_file_write(other, "x", 1, NULL, &diagnostic), SG_ERROR_IO);
+    assert_int_equal(stat(path, &info), 0);
+    assert_true(S_ISFIFO(info.st_mode));
+    assert_int_equal(files_in(folder), 2);
+    sgi_release(&heap, path);
+    sgi_release(&heap, other);
+    folder_remove(folder);
+}
+
 typedef struct rewriting {
     char *path;
     int calls;
@@ -338,6 +361,7 @@ int main(void)
         cmocka_unit_test(a_pipe_is_read_to_its_end),
         cmocka_unit_test(what_is_no_file_is_refused_at_once),
         cmocka_unit_test(a_full_disk_leaves_the_old_file),
+        cmocka_unit_test(what_is_not_a_file_is_left_alone),
         cmocka_unit_test(allocations_fail_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -224,6 +224,24 @@ static void test_run_folder(void **state)
 
 /* ---- Repeating ---------------------------------------------------------------------------- */
 
+/* What training lines say of the images since the line before: "9:0.25,0.75;12:...". */
+static void read_shares(const char *folder, char *into, size_t size)
+{
+    size_t used = 0;
+    char *lines = folder_text(folder, "metrics.jsonl");
+    into[0] = '\0';
+    for (char *line = strtok(lines, "\n"); line && used < size; line = strtok(NULL, "\n")) {
+        json_t *object = json_loads(line, 0, NULL), *top1 = json_object_get(object, "top1");
+        if (top1)
+            used += (size_t)snprintf(into + used, size - used, "%lld:%.9g,%.9g;",
+                                     json_integer_value(json_object_get(object, "step")),
+                                     json_number_value(top1),
+                                     json_number_value(json_object_get(object, "top5")));
+        json_decref(object);
+    }
+    free(lines);
+}
+
 /* On either side of the end of StableGrad's window, which the metrics mark. */
 static void test_resumes(void **state)
 {
@@ -249,6 +267,10 @@ static void test_resumes(void **state)
         assert_int_equal(result.first_step, stop);
         assert_int_equal(result.end, SG_TRAIN_COMPLETE);
         assert_same_weights(whole, parts);
+        char shares[2][4096];
+        read_shares(whole, shares[0], sizeof shares[0]);
+        read_shares(parts, shares[1], sizeof shares[1]);
+        assert_string_equal(shares[0], shares[1]);
     }
 }
 

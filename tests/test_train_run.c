@@ -12,6 +12,7 @@
 #include "pinn/weights.h"
 #include "support/support.h"
 #include "train/pinn_subject.h"
+#include "train/record.h"
 #include "train/train.h"
 
 static const char text[] = "name: small\n"
@@ -274,6 +275,143 @@ static void a_crash_after_a_checkpoint_loses_nothing(void **state)
     assert_non_null(strstr(b, "\"step\":25,"));
     assert_null(strstr(b, "\"loss\":9.0"));
     free(b);
+}
+
+/* As if the file had been written by hand. */
+static void put_file(const char *folder, const char *name, const char *content)
+{
+    char path[SG_PATH_SIZE];
+    assert_ok(sgi_run_path(path, folder, name));
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(content, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static bool is_there(const char *folder, const char *name)
+{
+    char path[SG_PATH_SIZE];
+    assert_ok(sgi_run_path(path, folder, name));
+    return access(path, F_OK) == 0;
+}
+
+/* A crash after the last checkpoint, and one in the middle of the last line: nothing is told twice,
+ * nothing is glued to another line, and what was missing is there. */
+static void a_crash_at_the_end_repeats_no_line(void **state)
+{
+    (void)state;
+    char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
+    sgi_train_result result;
+    watch w = {0};
+    folder_named(folder, "crash-end");
+    assert_complete(folder, NULL, 0, 1, false, &result);
+    double error = sgi_train_value(&result, "relative_l2");
+    char *before = metrics_without_times(folder);
+    assert_ok(sgi_run_path(path, folder, "weights.safetensors"));
+    assert_int_equal(unlink(path), 0);
+    assert_ok(sgi_run_path(path, folder, "metrics.jsonl"));
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(truncate(path, info.st_size - 1), 0); /* the last newline */
+    put_file(folder, "last.safetensors.999999999-0.part", "left behind");
+    put_file(folder, "notes.999999999-0.part", "not ours");
+    put_file(folder, "last.safetensors.part", "not ours");
+    assert_ok(run(folder, NULL, 0, 1, true, &w, &result, NULL));
+    assert_int_equal(result.first_step, 40);
+    assert_true(sgi_train_value(&result, "relative_l2") == error); /* told again, all the same */
+    char *after = metrics_without_times(folder);
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+    assert_true(is_there(folder, "weights.safetensors"));
+    assert_false(is_there(folder, "last.safetensors.999999999-0.part"));
+    assert_true(is_there(folder, "notes.999999999-0.part"));
+    assert_true(is_there(folder, "last.safetensors.part"));
+}
+
+/* A run is complete when all that belongs to it is there; the report is the program's. */
+static void complete_is_written_last(void **state)
+{
+    (void)state;
+    char folder[SG_PATH_SIZE];
+    const char *const short_run[] = {"training.steps=3"};
+    sgi_problem *problem = read_problem(short_run, 1);
+    sgi_subject *subject;
+    sgi_train_result result;
+    sg_diagnostic diagnostic = {0};
+    size_t size;
+    folder_named(folder, "last");
+    assert_ok(sgi_pinn_subject_create(&subject, problem, NULL, SG_ISA_AUTO, NULL, &diagnostic));
+    sgi_train_config config = {.subject = subject, .folder = folder, .report_follows = true};
+    assert_ok(sgi_train(&config, &result, &diagnostic, NULL));
+    assert_true(is_there(folder, "field.vti"));
+    char *record = read_file(folder, "run.json", &size);
+    assert_non_null(strstr(record, "\"status\": \"finishing\""));
+    free(record);
+    assert_ok(sgi_record_complete(folder, &diagnostic));
+    record = read_file(folder, "run.json", &size);
+    assert_non_null(strstr(record, "\"status\": \"complete\""));
+    assert_non_null(strstr(record, "\"steps_done\": 3"));
+    free(record);
+    sgi_subject_destroy(subject);
+    sgi_problem_destroy(problem);
+}
+
+/* Whatever stands at metrics.jsonl, only a file of the folder is written. */
+static void metrics_are_not_written_through_a_link(void **state)
+{
+    (void)state;
+    char folder[SG_PATH_SIZE], path[SG_PATH_SIZE], target[SG_PATH_SIZE];
+    const char *const short_run[] = {"training.steps=1"};
+    sgi_train_result result;
+    sg_diagnostic diagnostic = {0};
+    watch w = {0};
+    folder_named(folder, "link");
+    assert_ok(sgi_run_path(path, folder, "metrics.jsonl"));
+    assert_ok(sgi_run_path(target, root, "elsewhere"));
+    assert_int_equal(symlink(target, path), 0);
+    assert_status(run(folder, short_run, 1, 1, false, &w, &result, &diagnostic), SG_ERROR_IO);
+    assert_non_null(strstr(said(&diagnostic), "metrics.jsonl"));
+    assert_int_equal(access(target, F_OK), -1);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0); /* does not hold up */
+    assert_status(run(folder, short_run, 1, 1, false, &w, &result, &diagnostic), SG_ERROR_IO);
+}
+
+static void files_are_as_open_as_the_user_wants(void **state)
+{
+    (void)state;
+    char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
+    const char *const short_run[] = {"training.steps=2"};
+    sgi_train_result result;
+    mode_t before = umask(077);
+    folder_named(folder, "umask");
+    assert_complete(folder, short_run, 1, 1, false, &result);
+    umask(before);
+    for (size_t i = 0; i < SG_RUN_FILES; i++) {
+        struct stat info;
+        assert_ok(sgi_run_path(path, folder, sgi_run_files[i]));
+        if (stat(path, &info) == 0 && (info.st_mode & 077) != 0)
+            fail_msg("%s is open to others", path);
+    }
+}
+
+static void a_run_of_skipped_steps_is_not_complete(void **state)
+{
+    (void)state;
+    char folder[SG_PATH_SIZE];
+    const char *const sets[] = {"training.steps=3", "equations.heat=u_t - k*u_xx + log(u - 5)"};
+    sgi_train_result result;
+    sg_diagnostic diagnostic = {0};
+    watch w = {0};
+    size_t size;
+    folder_named(folder, "skipped");
+    assert_ok(run(folder, sets, 2, 1, false, &w, &result, &diagnostic));
+    assert_int_equal(result.end, SG_TRAIN_FAILED);
+    assert_non_null(strstr(said(&diagnostic), "every step was skipped"));
+    char *record = read_file(folder, "run.json", &size);
+    assert_non_null(strstr(record, "\"status\": \"failed\""));
+    free(record);
 }
 
 /* Values, derivatives, residuals and losses have the same bits with StableGrad on and off. */
@@ -594,6 +732,11 @@ int main(void)
         cmocka_unit_test(a_resumed_run_equals_the_uninterrupted_one),
         cmocka_unit_test(the_handover_is_marked_and_a_jump_is_told),
         cmocka_unit_test(a_crash_after_a_checkpoint_loses_nothing),
+        cmocka_unit_test(a_crash_at_the_end_repeats_no_line),
+        cmocka_unit_test(complete_is_written_last),
+        cmocka_unit_test(metrics_are_not_written_through_a_link),
+        cmocka_unit_test(files_are_as_open_as_the_user_wants),
+        cmocka_unit_test(a_run_of_skipped_steps_is_not_complete),
         cmocka_unit_test(stablegrad_leaves_the_forward_model_untouched),
         cmocka_unit_test(a_loss_that_overflows_ends_with_a_message),
         cmocka_unit_test(the_record_names_the_optimizer),

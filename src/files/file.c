@@ -2,12 +2,15 @@
  * to the file. */
 #include "files/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -211,10 +214,20 @@ static bool open_temporary(sgi_file *file, size_t capacity)
     return false;
 }
 
+/* Renaming over a device, a pipe or a socket would take its place. */
+static bool may_replace(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode);
+}
+
 sg_status sgi_file_create(sgi_file **out, const char *path, const sg_allocator *given,
                           sg_diagnostic *diagnostic)
 {
     *out = NULL;
+    if (!may_replace(path))
+        return sgi_fail_file(diagnostic, SG_ERROR_IO, path,
+                             "not a regular file, and not replaced by one");
     sgi_file *file = SGI_NEW(sgi_file, given);
     if (!file)
         return sgi_fail_file(diagnostic, SG_ERROR_MEMORY, path, "out of memory");
@@ -324,6 +337,40 @@ sg_status sgi_file_write(const char *path, const void *data, size_t size,
         return status;
     sgi_file_put(file, data, size);
     return sgi_file_commit(file, diagnostic);
+}
+
+/* The process of NAME.PROCESS-ATTEMPT.part or NAME.PROCESS.part, 0 for any other entry. */
+static long process_of(const char *entry, const char *name)
+{
+    size_t length = strlen(name);
+    if (strncmp(entry, name, length) != 0 || entry[length] != '.')
+        return 0;
+    char *end;
+    const char *digits = entry + length + 1;
+    long process = strtol(digits, &end, 10);
+    if (end == digits || digits[0] == '-' || digits[0] == '+' || digits[0] == ' ')
+        return 0;
+    if (*end == '-')
+        end += 1 + strspn(end + 1, "0123456789");
+    return strcmp(end, ".part") == 0 ? process : 0;
+}
+
+size_t sgi_file_remove_temporaries(const char *path, const char *const *names, size_t count)
+{
+    size_t removed = 0;
+    DIR *folder = opendir(path);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        long process = 0;
+        for (size_t i = 0; i < count && process == 0; i++)
+            process = process_of(entry->d_name, names[i]);
+        bool gone = process > 0 &&
+                    (process == (long)getpid() || (kill((pid_t)process, 0) != 0 && errno == ESRCH));
+        if (gone && unlinkat(dirfd(folder), entry->d_name, 0) == 0)
+            removed++;
+    }
+    if (folder)
+        closedir(folder);
+    return removed;
 }
 
 sg_status sgi_file_keep(const char *path, const char *other, sg_diagnostic *diagnostic)

@@ -35,6 +35,7 @@ SG_CHECKED sg_status sgi_file_read(const char *path, size_t limit, const sg_allo
 /* A file being written. A failed put is remembered, so that only the commit needs checking. */
 typedef struct sgi_file sgi_file;
 
+/* What stands at `path` and is not a regular file, as a device, is refused; a link is replaced. */
 SG_CHECKED sg_status sgi_file_create(sgi_file **out, const char *path,
                                      const sg_allocator *allocator, sg_diagnostic *diagnostic);
 void sgi_file_put(sgi_file *file, const void *data, size_t size);
@@ -47,6 +48,10 @@ void sgi_file_abandon(sgi_file *file);
 /* Makes the file at `path`, if there is one, known as `other` too, in place of what was there:
  * `path` exists throughout where the file system has links, and is renamed where it has not. */
 SG_CHECKED sg_status sgi_file_keep(const char *path, const char *other, sg_diagnostic *diagnostic);
+
+/* Removes from `folder` the temporary files of the names (count) that a killed process left behind:
+ * those of this room's pattern whose process is no more. Returns how many. */
+size_t sgi_file_remove_temporaries(const char *folder, const char *const *names, size_t count);
 
 /* Syncs the folder that `path` lies in, so that a new name in it outlives a crash of the machine.
  * The name is there whether or not that works (some file systems cannot sync a folder, and a folder

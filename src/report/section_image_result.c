@@ -180,7 +180,8 @@ static void tell(sgi_page *page, size_t v)
     for (size_t i = 0; i < variant->count; i++) {
         const sgi_run *run = &page->runs->runs[variant->first + i];
         size_t before = out->size;
-        bool completed = strcmp(sgi_run_text(run, NULL, "status"), "complete") == 0;
+        const char *status = sgi_run_text(run, NULL, "status");
+        bool completed = strcmp(status, "complete") == 0 || strcmp(status, "finishing") == 0;
         sgi_text_format(out, "<p class=\"%s\">",
                         completed && isnan(sgi_image_collapsed(run)) ? "told" : "bad");
         if (variant->count > 1) {

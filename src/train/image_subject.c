@@ -12,14 +12,10 @@
 #include "base/memory.h"
 #include "graph/state.h"
 #include "train/image_events.h"
+#include "train/image_tally.h"
 #include "train/progress.h"
 
 enum { NOTE_SIZE = 700 };
-
-/* Sums since the last line of metrics. */
-typedef struct tally {
-    double images, top1, top5, seconds, waited;
-} tally;
 
 /* The output of one layer. */
 typedef struct layer_value {
@@ -34,16 +30,16 @@ typedef struct image_subject {
     sgi_image_events events;
     layer_value *layers; /* (layer_count): as observed last */
     size_t layer_count;
-    sgi_value term;     /* of the loss */
-    double epoch;       /* of the last step, or of the last evaluation */
-    bool observed;      /* the layers are those of the last step */
-    tally written;      /* since the line before the last step's */
-    sgi_value shown[3]; /* of the last step */
+    sgi_value term;          /* of the loss */
+    double epoch;            /* of the last step, or of the last evaluation */
+    bool observed;           /* the layers are those of the last step */
+    sgi_image_tally written; /* since the line before the last step's */
+    sgi_value shown[3];      /* of the last step */
     size_t shown_count;
     sgi_image_score score; /* of the last evaluation; no images: there was none */
     sgi_value values[4];
-    tally line, total;
-    uint64_t told_unread; /* unread images that the user knows of */
+    sgi_image_tally line, total; /* since the last line of metrics, and over the run */
+    uint64_t told_unread;        /* unread images that the user knows of */
     char note[NOTE_SIZE];
 } image_subject;
 
@@ -75,15 +71,6 @@ static void keep_layers(image_subject *s)
         sg_layer_report layer = sg_net_layer_at(net, i);
         s->layers[i] = (layer_value){layer.name, layer.mean, layer.finite ? layer.std : NAN};
     }
-}
-
-static void add(tally *sum, const sgi_image_step *step, double seconds)
-{
-    sum->images += step->images;
-    sum->top1 += step->loss.top1;
-    sum->top5 += step->loss.top5;
-    sum->seconds += seconds;
-    sum->waited += step->waited;
 }
 
 /* Says so the first time, and whenever their number has doubled. */
@@ -127,7 +114,7 @@ static json_t *activations_array(const image_subject *s)
 static void write_step(const void *context, json_t *line)
 {
     const image_subject *s = context;
-    const tally *sum = &s->written;
+    const sgi_image_tally *sum = &s->written;
     json_object_set_new(line, "epoch", sgi_json_number(s->epoch));
     json_object_set_new(line, "top1", sgi_json_number(sum->top1 / sum->images));
     json_object_set_new(line, "top5", sgi_json_number(sum->top5 / sum->images));
@@ -149,7 +136,7 @@ static void keep_step(image_subject *s, const sgi_image_step *step, bool write)
     s->epoch = epochs(s, step->step);
     s->written = s->line;
     if (write)
-        s->line = (tally){0};
+        s->line = (sgi_image_tally){0};
     s->term = (sgi_value){"cross_entropy", "cross entropy", step->loss.loss, SG_LOOK_NUMBER, 0};
     s->shown[0] = (sgi_value){"epoch", "epoch", s->epoch, SG_LOOK_NUMBER, 0};
     s->shown[1] = (sgi_value){"images_per_second", "images/s",
@@ -175,8 +162,8 @@ static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, bool *wri
     if (status != SG_OK)
         return status;
     double seconds = sgi_seconds() - began;
-    add(&s->line, &result, seconds);
-    add(&s->total, &result, seconds);
+    sgi_image_tally_add(&s->line, &result, seconds);
+    sgi_image_tally_add(&s->total, &result, seconds);
     if (result.observed)
         keep_layers(s);
     *write = *write || result.observed || result.info.handed_over;
@@ -277,6 +264,29 @@ static sg_status save_weights(sgi_subject *subject, const char *path, sg_diagnos
     return net_failed(s, status, path, diagnostic);
 }
 
+/* The sums since the last line and over the run, for a resumed one to go on with. */
+static json_t *sums_json(const image_subject *s)
+{
+    json_t *array = json_array();
+    sgi_image_tally_append(&s->line, array);
+    sgi_image_tally_append(&s->total, array);
+    return array;
+}
+
+/* As text, to be freed; releases the JSON. */
+static char *text_of(json_t *json)
+{
+    char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_decref(json);
+    return text;
+}
+
+static json_t *note_json(const sgi_safetensors *file, const char *key)
+{
+    const char *text = sgi_safetensors_note(file, key);
+    return text ? json_loads(text, 0, NULL) : NULL;
+}
+
 static sg_status save(sgi_subject *subject, const char *path, const sgi_progress *progress,
                       sg_diagnostic *diagnostic)
 {
@@ -287,15 +297,15 @@ static sg_status save(sgi_subject *subject, const char *path, const sgi_progress
         .name = SG_STATE_TENSOR, .type = SG_TENSOR_U8, .rank = 1, .shape = {size}, .data = state};
     sgi_progress_notes own_notes;
     sgi_progress_write(&own_notes, progress);
-    sgi_tensor_note notes[SG_PROGRESS_NOTES + 1];
+    sgi_tensor_note notes[SG_PROGRESS_NOTES + 2];
     memcpy(notes, own_notes.notes, sizeof own_notes.notes);
-    json_t *array = sgi_image_events_json(&s->events);
-    char *events = json_dumps(array, JSON_COMPACT);
-    json_decref(array);
+    char *events = text_of(sgi_image_events_json(&s->events)), *sums = text_of(sums_json(s));
     notes[SG_PROGRESS_NOTES] = (sgi_tensor_note){"events", events ? events : "[]"};
+    notes[SG_PROGRESS_NOTES + 1] = (sgi_tensor_note){"sums", sums ? sums : "[]"};
     sg_status status = sgi_net_write(sgi_image_trainer_network(s->trainer), path, notes,
-                                     SG_PROGRESS_NOTES + 1, &tensor);
+                                     SG_PROGRESS_NOTES + 2, &tensor);
     free(events);
+    free(sums);
     return net_failed(s, status, path, diagnostic);
 }
 
@@ -315,10 +325,12 @@ static sg_status read_checkpoint(image_subject *s, const sgi_safetensors *file, 
     sg_status status = sgi_net_read(sgi_image_trainer_network(s->trainer), file, false);
     if (status != SG_OK)
         return net_failed(s, status, path, diagnostic);
-    const char *text = sgi_safetensors_note(file, "events");
-    json_t *array = text ? json_loads(text, 0, NULL) : NULL;
-    sgi_image_events_read(&s->events, array);
-    json_decref(array);
+    json_t *events = note_json(file, "events"), *sums = note_json(file, "sums");
+    sgi_image_events_read(&s->events, events);
+    s->line = sgi_image_tally_read(sums, 0);
+    s->total = sgi_image_tally_read(sums, SG_TALLY_NUMBERS);
+    json_decref(events);
+    json_decref(sums);
     *progress = read;
     return sgi_image_trainer_move(s->trainer, diagnostic);
 }

@@ -2,9 +2,12 @@
 #include "train/metrics.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/diagnostic.h"
 #include "files/file.h"
@@ -36,35 +39,73 @@ static sg_status failed(sg_diagnostic *diagnostic, const char *path)
 /* ---- Opening ------------------------------------------------------------------------------ */
 
 /* Whether a line belongs to a step up to `keep_until`; a broken line (of a crash) does not. */
-static bool line_kept(const char *line, size_t length, uint64_t keep_until)
+static bool line_kept(sgi_metrics *metrics, const char *line, size_t length, uint64_t keep_until)
 {
     json_t *object = json_loadb(line, length, 0, NULL);
     json_t *step = json_object_get(object, "step");
     bool kept = json_is_integer(step) && (uint64_t)json_integer_value(step) <= keep_until;
+    if (kept && json_object_get(object, "validation"))
+        metrics->evaluated = (uint64_t)json_integer_value(step);
     json_decref(object);
     return kept;
 }
 
-/* Rewrites the file without the lines after `keep_until`. */
-static sg_status drop_later_lines(const char *path, uint64_t keep_until, sg_diagnostic *diagnostic)
+/* The lines that are kept, each with its end, which a crash may have cut off. */
+static void copy_lines(sgi_metrics *metrics, FILE *from, FILE *to, uint64_t keep_until)
 {
-    FILE *old = fopen(path, "r");
-    if (!old)
-        return SG_OK; /* nothing written yet */
-    char *kept = NULL, *line = NULL;
-    size_t kept_size = 0, capacity = 0;
-    FILE *memory = open_memstream(&kept, &kept_size);
-    ssize_t length;
-    while (memory && (length = getline(&line, &capacity, old)) > 0)
-        if (line_kept(line, (size_t)length, keep_until))
-            fwrite(line, 1, (size_t)length, memory);
+    char *line = NULL;
+    size_t capacity = 0;
+    for (ssize_t length; (length = getline(&line, &capacity, from)) > 0;) {
+        length -= line[length - 1] == '\n';
+        if (line_kept(metrics, line, (size_t)length, keep_until)) {
+            fwrite(line, 1, (size_t)length, to);
+            fputc('\n', to);
+        }
+    }
     free(line);
+}
+
+/* The file in the folder itself, and no pipe or device that would hold up or take what is written.
+ */
+static int open_regular(const char *path, int flags)
+{
+    struct stat info;
+    int descriptor = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    if (descriptor < 0 || (fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode)))
+        return descriptor;
+    (void)close(descriptor);
+    errno = EINVAL;
+    return -1;
+}
+
+/* Rewrites the file without the lines after `keep_until`. */
+static sg_status drop_later_lines(sgi_metrics *metrics, uint64_t keep_until,
+                                  sg_diagnostic *diagnostic)
+{
+    int descriptor = open_regular(metrics->path, O_RDONLY);
+    if (descriptor < 0 && errno == ENOENT)
+        return SG_OK; /* nothing written yet */
+    FILE *old = descriptor < 0 ? NULL : fdopen(descriptor, "r");
+    if (!old) {
+        (void)sgi_fail_file(diagnostic, SG_ERROR_IO, metrics->path,
+                            errno == ELOOP || errno == EINVAL ? "not a regular file" : "%m");
+        if (descriptor >= 0)
+            (void)close(descriptor);
+        return SG_ERROR_IO;
+    }
+    char *kept = NULL;
+    size_t kept_size = 0;
+    FILE *memory = open_memstream(&kept, &kept_size);
+    if (memory)
+        copy_lines(metrics, old, memory, keep_until);
+    bool read = !ferror(old);
     fclose(old);
     if (!memory || fclose(memory) != 0) {
         free(kept);
         return sgi_fail(diagnostic, SG_ERROR_MEMORY, "out of memory");
     }
-    sg_status status = sgi_file_write(path, kept, kept_size, NULL, diagnostic);
+    sg_status status = read ? sgi_file_write(metrics->path, kept, kept_size, NULL, diagnostic)
+                            : sgi_fail_file(diagnostic, SG_ERROR_IO, metrics->path, "%m");
     free(kept);
     return status;
 }
@@ -76,11 +117,23 @@ sg_status sgi_metrics_open(sgi_metrics *metrics, const char *folder, uint64_t ke
     if (status != SG_OK) {
         return sgi_fail_file(diagnostic, status, folder, "the path is too long");
     }
-    status = drop_later_lines(metrics->path, keep_until, diagnostic);
+    status = drop_later_lines(metrics, keep_until, diagnostic);
     if (status != SG_OK)
         return status;
-    metrics->file = fopen(metrics->path, "a");
-    return metrics->file ? SG_OK : failed(diagnostic, metrics->path);
+    int descriptor = open_regular(metrics->path, O_WRONLY | O_APPEND | O_CREAT);
+    if (descriptor < 0)
+        return failed(diagnostic, metrics->path);
+    sgi_file_sync_name(metrics->path);
+    metrics->file = fdopen(descriptor, "a");
+    if (metrics->file)
+        return SG_OK;
+    (void)close(descriptor);
+    return failed(diagnostic, metrics->path);
+}
+
+sg_status sgi_metrics_sync(sgi_metrics *metrics, sg_diagnostic *diagnostic)
+{
+    return fsync(fileno(metrics->file)) == 0 ? SG_OK : failed(diagnostic, metrics->path);
 }
 
 void sgi_metrics_close(sgi_metrics *metrics)
@@ -163,6 +216,9 @@ sg_status sgi_metrics_step(sgi_metrics *metrics, const sgi_step_metrics *step,
 sg_status sgi_metrics_evaluation(sgi_metrics *metrics, const sgi_evaluation_metrics *evaluation,
                                  sg_diagnostic *diagnostic)
 {
+    if (evaluation->step == metrics->evaluated && evaluation->step > 0)
+        return SG_OK;
+    metrics->evaluated = evaluation->step;
     json_t *object = json_object(), *validation = json_object();
     json_object_set_new(object, "step", json_integer((json_int_t)evaluation->step));
     json_object_set_new(object, "seconds", sgi_json_number(evaluation->seconds));

@@ -64,17 +64,23 @@ typedef struct sgi_evaluation_metrics {
 
 typedef struct sgi_metrics {
     FILE *file;
+    uint64_t evaluated; /* the step of the newest evaluation in it; 0: none */
     char path[SG_PATH_SIZE];
 } sgi_metrics;
 
 /* Opens folder/metrics.jsonl. Lines of steps after `keep_until` are dropped first, so that a run
- * that resumes from a checkpoint does not tell those steps twice. */
+ * that resumes from a checkpoint does not tell those steps twice, and so is a line that a crash
+ * broke. A link is not followed: the file lies in the folder. */
 SG_CHECKED sg_status sgi_metrics_open(sgi_metrics *metrics, const char *folder, uint64_t keep_until,
                                       sg_diagnostic *diagnostic);
 void sgi_metrics_close(sgi_metrics *metrics);
 
+/* What was written so far outlives a crash of the machine. */
+SG_CHECKED sg_status sgi_metrics_sync(sgi_metrics *metrics, sg_diagnostic *diagnostic);
+
 SG_CHECKED sg_status sgi_metrics_step(sgi_metrics *metrics, const sgi_step_metrics *step,
                                       sg_diagnostic *diagnostic);
+/* An evaluation of a step that the file has already is not written again. */
 SG_CHECKED sg_status sgi_metrics_evaluation(sgi_metrics *metrics,
                                             const sgi_evaluation_metrics *evaluation,
                                             sg_diagnostic *diagnostic);

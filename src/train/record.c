@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/diagnostic.h"
 #include "stablegrad/version.h"
 
 enum { TEXT_SIZE = 256 };
@@ -89,4 +90,19 @@ sg_status sgi_record_write(const sgi_run_record *record, sg_diagnostic *diagnost
     describe_optimizer(object, subject->training);
     subject->type->describe(subject, object);
     return sgi_json_write(config->folder, "run.json", object, diagnostic);
+}
+
+sg_status sgi_record_complete(const char *folder, sg_diagnostic *diagnostic)
+{
+    char path[SG_PATH_SIZE];
+    json_error_t error;
+    if (sgi_run_path(path, folder, "run.json") != SG_OK)
+        return sgi_fail_file(diagnostic, SG_ERROR_ARGUMENT, folder, "the path is too long");
+    json_t *object = json_load_file(path, 0, &error);
+    if (!json_is_object(object)) {
+        json_decref(object);
+        return sgi_fail_file(diagnostic, SG_ERROR_IO, path, "%s", error.text);
+    }
+    sgi_json_text(object, "status", "complete");
+    return sgi_json_write(folder, "run.json", object, diagnostic);
 }

@@ -6,7 +6,7 @@
 
 typedef struct sgi_run_record {
     const sgi_train_config *config;
-    const char *state; /* "running", "complete", "interrupted", "failed" */
+    const char *state; /* "running", "finishing", "complete", "interrupted", "failed" */
     const char *reason;
     const char *started; /* UTC */
     double seconds;
@@ -14,5 +14,8 @@ typedef struct sgi_run_record {
 } sgi_run_record;
 
 SG_CHECKED sg_status sgi_record_write(const sgi_run_record *record, sg_diagnostic *diagnostic);
+
+/* Calls a run complete that is "finishing": everything that belongs to it is there. */
+SG_CHECKED sg_status sgi_record_complete(const char *folder, sg_diagnostic *diagnostic);
 
 #endif

@@ -15,6 +15,18 @@
 
 enum { MOST_RUNS = 9999 };
 
+const char *const sgi_run_files[SG_RUN_FILES] = {"problem.yaml",
+                                                 "run.json",
+                                                 "metrics.jsonl",
+                                                 "last.safetensors",
+                                                 "previous.safetensors",
+                                                 "best.safetensors",
+                                                 "weights.safetensors",
+                                                 "field.npz",
+                                                 "field.vti",
+                                                 "report.html",
+                                                 "compare.json"};
+
 sg_status sgi_run_path(char path[SG_PATH_SIZE], const char *folder, const char *name)
 {
     int length = snprintf(path, SG_PATH_SIZE, "%s/%s", folder, name);

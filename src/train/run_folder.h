@@ -19,6 +19,10 @@
 
 enum { SG_PATH_SIZE = 1024 };
 
+/* Every file that a run, or a comparison, may have, but for the lock. */
+enum { SG_RUN_FILES = 11 };
+extern const char *const sgi_run_files[SG_RUN_FILES];
+
 /* Writes folder/name to `path`; SG_ERROR_ARGUMENT if it is too long. */
 SG_CHECKED sg_status sgi_run_path(char path[SG_PATH_SIZE], const char *folder, const char *name);
 

@@ -74,6 +74,9 @@ static sg_status save_checkpoint(run *r)
     r->progress.counters[SG_STEP_NO_REFERENCE] = report->steps_no_reference;
     r->progress.counters[SG_STEP_NOT_FINITE] = report->steps_not_finite;
     r->progress.seconds = seconds_trained(r);
+    status = sgi_metrics_sync(&r->metrics, r->diagnostic); /* a checkpoint stands for its lines */
+    if (status != SG_OK)
+        return status;
     return r->subject->type->save(r->subject, path, &r->progress, r->diagnostic);
 }
 
@@ -266,12 +269,22 @@ static sg_status loop(run *r)
         }
         status = one_step(r);
     }
+    /* A run without a single step is none, however few there were to be. */
+    if (status == SG_OK && r->result->end == SG_TRAIN_COMPLETE && r->progress.step > 0 &&
+        sg_optim_skipped(r->subject->optim) >= r->progress.step) {
+        r->result->end = SG_TRAIN_FAILED;
+        return sgi_fail(r->diagnostic, SG_OK,
+                        "step %llu: every step was skipped, so nothing was trained. %s",
+                        (unsigned long long)r->progress.step, r->subject->type->advice);
+    }
     return status;
 }
 
+/* The record of a run that ended, written last: "complete" means that all else is there. */
 static sg_status finish(run *r)
 {
-    static const char *const states[] = {"complete", "interrupted", "failed"};
+    const char *const states[] = {r->config->report_follows ? "finishing" : "complete",
+                                  "interrupted", "failed"};
     sg_status status = SG_OK;
     if (r->result->end != SG_TRAIN_FAILED) {
         if (r->evaluated_step != r->progress.step)
@@ -297,6 +310,17 @@ static sg_status finish(run *r)
     if (status != SG_OK)
         *kept = later;
     return status;
+}
+
+/* The disk is full, or memory is: the record says so if it can still be written. */
+static void record_failure(run *r)
+{
+    sg_diagnostic *kept = r->diagnostic, unread = {0};
+    char reason[sizeof kept->file + sizeof kept->message + 64];
+    sgi_diagnostic_line(kept, reason, sizeof reason);
+    r->diagnostic = &unread;
+    (void)!write_record(r, "interrupted", reason);
+    r->diagnostic = kept;
 }
 
 /* ---- Starting ----------------------------------------------------------------------------- */
@@ -414,6 +438,8 @@ static sg_status start(run *r)
     strftime(r->started, sizeof r->started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     const sgi_train_config *config = r->config;
     r->progress.best = INFINITY;
+    if (config->resume)
+        (void)sgi_file_remove_temporaries(config->folder, sgi_run_files, SG_RUN_FILES);
     sg_status status = identify(r);
     if (status == SG_OK && config->resume)
         status = restore(r);
@@ -447,10 +473,13 @@ sg_status sgi_train(const sgi_train_config *config, sgi_train_result *result,
              .subject = config->subject};
     *result = (sgi_train_result){0};
     sg_status status = start(&r);
+    bool begun = status == SG_OK;
     if (status == SG_OK)
         status = loop(&r);
     if (status == SG_OK)
         status = finish(&r);
+    if (begun && status != SG_OK)
+        record_failure(&r);
     sgi_metrics_close(&r.metrics);
     return status;
 }

@@ -25,9 +25,10 @@ typedef struct sgi_train_events {
 
 typedef struct sgi_train_config {
     sgi_subject *subject;
-    const char *folder;  /* exists; new, or a run to resume */
+    const char *folder;  /* exists; new, or a run to resume. The caller holds its lock */
     bool resume;         /* from its checkpoint; without one, from step 0 with a note */
     bool insist;         /* resume a checkpoint of another problem or seed too */
+    bool report_follows; /* the caller adds a report, and then calls sgi_record_complete */
     const char *variant; /* "adamw", "stablegrad": for run.json */
     const char *label;   /* "AdamW + StableGrad (output)" */
     const char *command; /* how to repeat it */
