@@ -58,6 +58,7 @@ static double chains_generic(float *sink)
 }
 
 typedef struct peak_job {
+    sg_isa isa;
     double operations[64];
     float sink[64 * 16];
 } peak_job;
@@ -68,12 +69,11 @@ static void run_chains(void *context, size_t unit, int worker)
     peak_job *job = context;
     float *sink = &job->sink[unit * 16];
 #if defined(__x86_64__)
-    sg_isa isa = sg_isa_resolve(SG_ISA_AUTO);
-    if (isa == SG_ISA_AVX512) {
+    if (job->isa == SG_ISA_AVX512) {
         job->operations[unit] = chains_avx512(sink);
         return;
     }
-    if (isa == SG_ISA_AVX2) {
+    if (job->isa == SG_ISA_AVX2) {
         job->operations[unit] = chains_avx2(sink);
         return;
     }
@@ -81,9 +81,10 @@ static void run_chains(void *context, size_t unit, int worker)
     job->operations[unit] = chains_generic(sink);
 }
 
-double bench_fma_peak(sg_pool *pool)
+double bench_fma_peak(sg_pool *pool, sg_isa isa)
 {
     static peak_job job;
+    job.isa = sg_isa_resolve(isa);
     size_t threads = (size_t)sg_pool_threads(pool);
     double best = 0;
     threads = threads < 64 ? threads : 64;

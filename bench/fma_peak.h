@@ -4,8 +4,8 @@
 
 #include "stablegrad/stablegrad.h"
 
-/* Floating-point operations per second on all threads of the pool together, the best of a few tries
- * of some milliseconds. */
-double bench_fma_peak(sg_pool *pool);
+/* Floating-point operations per second on all threads of the pool together, with the vectors of
+ * `isa`, the best of a few tries of some milliseconds. */
+double bench_fma_peak(sg_pool *pool, sg_isa isa);
 
 #endif

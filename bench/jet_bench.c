@@ -1,6 +1,6 @@
 /* The jet engine's step against the machine's peak and against its peers: one table.
  *
- *     jet_bench [--quick] [--busy] [--no-peer] [--peer NAME] [ROW ...]
+ *     jet_bench [--quick] [--busy] [--isa NAME] [--threads N] [--no-peer] [--peer NAME] [ROW ...]
  *
  * Each row is loss and gradient of one step in float, at 2 threads, in a process of its own, so
  * that its peak memory is its own. The peers (peer_*.py) get the same weights and points, and are
@@ -22,7 +22,7 @@
 #include "jet_case.h"
 #include "timing.h"
 
-enum { THREADS = 2, QUICK_DIVIDE = 8, MOST_REPEATS = 200, SMALL_POINTS = 8192 };
+enum { QUICK_DIVIDE = 8, MOST_REPEATS = 200, SMALL_POINTS = 8192 };
 
 typedef struct measurement {
     double seconds, rate, peak; /* of the best step, operations per second, FMA peak */
@@ -31,6 +31,8 @@ typedef struct measurement {
 
 typedef struct options {
     bool quick, busy, peers;
+    sg_isa isa; /* ours: peers choose by themselves */
+    int threads;
     const char *only; /* NULL, or the beginning of a peer's name */
     char folder[64];  /* of the case */
 } options;
@@ -49,7 +51,7 @@ static const struct peer {
 
 static int threads_of(const options *o)
 {
-    return o->busy ? 1 : THREADS;
+    return o->busy ? 1 : o->threads;
 }
 
 static double resident_megabytes(void)
@@ -59,19 +61,20 @@ static double resident_megabytes(void)
     return (double)usage.ru_maxrss / 1024;
 }
 
-/* Steps and peaks in turns for `budget` seconds. */
-static void time_steps(sg_jet *jet, sg_pool *pool, double budget, bool busy, measurement *m)
+/* Steps and peaks in turns, for about a second. */
+static void time_steps(sg_jet *jet, sg_pool *pool, const options *o, measurement *m)
 {
     m->seconds = HUGE_VAL;
     m->peak = 0;
+    double budget = o->quick ? 0.3 : 1;
     int count = 0;
     for (double start = sgi_seconds();
          count < 3 || (count < MOST_REPEATS && sgi_seconds() - start < budget); count++) {
-        m->peak = fmax(m->peak, bench_fma_peak(pool));
+        m->peak = fmax(m->peak, bench_fma_peak(pool, o->isa));
         double wall = sgi_seconds(), processor = processor_seconds();
         sg_jet_gradient(jet, NULL);
         m->seconds = fmin(m->seconds, sgi_seconds() - wall);
-        if (busy)
+        if (o->busy)
             m->seconds = fmin(m->seconds, processor_seconds() - processor);
     }
 }
@@ -90,13 +93,14 @@ static sg_status measure(const bench_row *row, const options *o, measurement *m)
         config.sets = c.sets;
         config.set_count = c.set_count;
         config.pool = pool;
+        config.isa = o->isa;
         status = sg_jet_create(&jet, &config, NULL);
     }
     if (status == SG_OK) {
         sg_jet_gradient(jet, NULL);
         if (!bench_write_case(&c, jet, o->folder))
             status = SG_ERROR_IO;
-        time_steps(jet, pool, o->quick ? 0.3 : 1, o->busy, m);
+        time_steps(jet, pool, o, m);
         m->rate = c.flops / m->seconds;
         m->points = (double)c.points;
         m->megabytes = resident_megabytes();
@@ -224,9 +228,19 @@ static void remove_case(const options *o)
     rmdir(o->folder);
 }
 
+/* SG_ISA_COUNT when there is no such set here. */
+static sg_isa isa_named(const char *name)
+{
+    for (int i = 0; i < SG_ISA_COUNT; i++)
+        if (strcmp(name, sg_isa_name((sg_isa)i)) == 0 && sg_isa_resolve((sg_isa)i) == (sg_isa)i)
+            return (sg_isa)i;
+    return SG_ISA_COUNT;
+}
+
 int main(int count, char **arguments)
 {
-    options o = {.peers = true, .folder = "/tmp/jet_bench.XXXXXX"};
+    options o = {
+        .peers = true, .isa = SG_ISA_AUTO, .threads = 2, .folder = "/tmp/jet_bench.XXXXXX"};
     int names = 0;
     for (int i = 1; i < count; i++) {
         if (strcmp(arguments[i], "--quick") == 0)
@@ -237,16 +251,24 @@ int main(int count, char **arguments)
             o.peers = false;
         else if (strcmp(arguments[i], "--peer") == 0 && i + 1 < count)
             o.only = arguments[++i];
+        else if (strcmp(arguments[i], "--isa") == 0 && i + 1 < count)
+            o.isa = isa_named(arguments[++i]);
+        else if (strcmp(arguments[i], "--threads") == 0 && i + 1 < count)
+            o.threads = atoi(arguments[++i]);
         else
             arguments[++names] = arguments[i];
+    }
+    if (o.isa == SG_ISA_COUNT || o.threads < 1) {
+        fprintf(stderr, "jet_bench: --isa generic, avx2 or avx512 if this processor has it; "
+                        "--threads 1 or more\n");
+        return 2;
     }
     if (!mkdtemp(o.folder)) {
         perror("jet_bench");
         return 1;
     }
-    printf("loss and gradient of one step, float, %s, %s%s\n",
-           o.busy ? "one thread, processor time" : "2 threads",
-           sg_isa_name(sg_isa_resolve(SG_ISA_AUTO)),
+    printf("loss and gradient of one step, float, %d threads%s, %s%s\n", threads_of(&o),
+           o.busy ? ", processor time" : "", sg_isa_name(sg_isa_resolve(o.isa)),
            o.quick ? "; quick: an eighth of the points" : "");
     printf("%-31s %9s %9s %8s %7s %6s %6s %5s\n", "network, and its peers", "peer ms", "our ms",
            "ratio", "GFLOP/s", "peak", "share", "MB");
