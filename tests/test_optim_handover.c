@@ -87,7 +87,8 @@ static double value_at(const run *r, size_t i, size_t j)
     return r->type == SG_FLOAT32 ? (double)r->value.f32[i][j] : r->value.f64[i][j];
 }
 
-/* The largest difference of two runs' values; NaN, which is at most nothing, when one is not a number. */
+/* The largest difference of two runs' values; NaN, which is at most nothing, when one is not a
+ * number. */
 static double distance(const run *a, const run *b)
 {
     double largest = 0;

@@ -1,4 +1,4 @@
-/* Optimizers with PyTorch's exact semantics, over the caller's own memory.
+/* Optimizers with PyTorch's exact semantics where PyTorch has them, over the caller's own memory.
  *
  * A span without a gradient (NULL) is passed over and its state does not advance, as PyTorch does
  * with `grad is None`; so step counts, which bias correction needs, are kept for each span. */
@@ -29,7 +29,14 @@ extern "C" {
     /* weight decay added to the gradient */                                                       \
     X(SG_OPTIM_ADAM, "adam", "adam", "Adam")                                                       \
     /* momentum, dampening, Nesterov */                                                            \
-    X(SG_OPTIM_SGD, "sgd", "sgd", "SGD")
+    X(SG_OPTIM_SGD, "sgd", "sgd", "SGD")                                                           \
+    /* Adam's step, made as long as the tensor: rate |value| / |step| (You et al., 2020) */        \
+    X(SG_OPTIM_LAMB, "lamb", "lamb", "LAMB")                                                       \
+    /* momentum of gradients divided by the running norm of their tensor (Ginsburg et al., 2019)   \
+     */                                                                                            \
+    X(SG_OPTIM_NOVOGRAD, "novograd", "novograd", "NovoGrad")                                       \
+    /* AdamW with one second moment for a tensor (Zhang et al., 2024) */                           \
+    X(SG_OPTIM_ADAM_MINI, "adam-mini", "adam-mini", "Adam-mini")
 
 typedef enum sg_optim_kind { SG_OPTIM_LIST(SG_LIST_ENUM) } sg_optim_kind;
 #define SG_OPTIM_COUNT (0 SG_OPTIM_LIST(SG_LIST_COUNT))
@@ -40,8 +47,8 @@ const char *sg_optim_name(sg_optim_kind kind);
 typedef struct sg_optim_config {
     sg_optim_kind kind;
     double rate;         /* learning rate, >= 0 */
-    double beta1, beta2; /* Adam and AdamW, in [0, 1) */
-    double eps;          /* Adam and AdamW, >= 0 */
+    double beta1, beta2; /* all but SGD, in [0, 1) */
+    double eps;          /* all but SGD, >= 0 */
     double decay;        /* weight decay, >= 0 */
     double momentum;     /* SGD, >= 0 */
     double dampening;    /* SGD */
@@ -53,7 +60,8 @@ typedef struct sg_optim_config {
 } sg_optim_config;
 
 /* PyTorch's defaults for the kind: rate 1e-3, betas 0.9 and 0.999, eps 1e-8, decay 1e-2 for AdamW
- * and 0 for the others, momentum 0, no clipping, constant schedule. */
+ * and Adam-mini and 0 for the others, momentum 0, no clipping, constant schedule. LAMB has eps 1e-6
+ * and NovoGrad betas 0.95 and 0.98, as their authors do. */
 sg_optim_config sg_optim_defaults(sg_optim_kind kind);
 
 typedef struct sg_optim sg_optim;
@@ -83,8 +91,8 @@ typedef struct sg_step_info {
  * and are taken as they are. A step that the scaler found not finite is skipped. Without a scaler
  * the gradients are taken as they are; they are then only checked when clipping is on.
  * `scaler` and `info` may be NULL. SG_ERROR_ORDER if the scaler has not measured since the last
- * step, SG_ERROR_MISMATCH if it was made from another parameter set, SG_ERROR_REDUCE if the norm to
- * clip could not be summed over the ranks; nothing is changed then. */
+ * step, SG_ERROR_MISMATCH if it was made from another parameter set, SG_ERROR_REDUCE if norms could
+ * not be summed over the ranks; no value is changed then. */
 SG_CHECKED sg_status sg_optim_step(sg_optim *optim, sg_scaler *scaler, sg_step_info *info);
 
 /* Converts the moments to the units of the gradients to come. While StableGrad is on, moments are

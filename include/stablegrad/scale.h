@@ -123,9 +123,11 @@ typedef enum sg_sharding { SG_SHARDING_LIST(SG_LIST_ENUM) } sg_sharding;
 const char *sg_sharding_name(sg_sharding sharding);
 
 /* Sums `count` values over all ranks, in place, on every rank; 0 on success. Collective: every
- * rank calls it the same number of times in each sg_scaler_measure, and once more in an
- * sg_optim_step that clips sharded gradients which are signs or were scaled in memory. Sums are
- * reduced, never standard deviations, so that the statistics are those of the global batch. */
+ * rank calls it the same number of times in each sg_scaler_measure, once more in an sg_optim_step
+ * that clips sharded gradients which are signs or were scaled in memory, and once more in one of an
+ * optimizer that looks at whole tensors (LAMB, NovoGrad, Adam-mini) when gradients are sharded.
+ * Sums are reduced, never standard deviations, so that the statistics are those of the global
+ * batch. */
 typedef int sg_reduce_function(void *context, double *values, size_t count);
 
 #define SG_FOREVER UINT64_MAX

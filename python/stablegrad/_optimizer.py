@@ -1,4 +1,4 @@
-"""AdamW, Adam and SGD over NumPy arrays, in place."""
+"""AdamW, Adam, SGD, LAMB, NovoGrad and Adam-mini over NumPy arrays, in place."""
 
 import ctypes
 import dataclasses
@@ -24,7 +24,8 @@ class Step:
 
 
 class Optimizer(Closing):
-    """`kind` is "adamw", "adam" or "sgd" with PyTorch's semantics and defaults; `parameters` is a
+    """`kind` is "adamw", "adam" or "sgd" with PyTorch's semantics and defaults, or "lamb",
+    "novograd" or "adam-mini" with their authors'; `parameters` is a
     Parameters, or spans as it takes them, each with a value.
 
     Options: rate, beta1, beta2, eps, decay, momentum, dampening, nesterov, clip_norm (0: off).

@@ -10,17 +10,18 @@
 /* The rows under `training`, for settings at offset `at`. The tables differ in the rows `steps`,
  * `evaluate` and `checkpoint`, in the help text of the seed, and in three defaults. */
 #define TRAINING_ROWS(at, steps, seed_of, until_is, blocks_are, log_is, evaluate, checkpoint)      \
-    CHOICE("training.optimizer.name", TRAINING(at, optimizer),                                     \
-           WORDS(SG_OPTIM_LIST(SGI_LIST_WORD)), "adamw",                                           \
-           "the optimizer, which computes what PyTorch's of that name does"),                      \
+    CHOICE(                                                                                        \
+        "training.optimizer.name", TRAINING(at, optimizer), WORDS(SG_OPTIM_LIST(SGI_LIST_WORD)),   \
+        "adamw",                                                                                   \
+        "the optimizer: adamw, adam and sgd as PyTorch has them, or lamb, novograd, adam-mini"),   \
         REAL("training.optimizer.rate", TRAINING(at, rate), 0, 1e6, "1e-3",                        \
              "the learning rate, before the schedule multiplies it"),                              \
         OTHER("training.optimizer.betas", pair, TRAINING(at, betas), 0, BELOW_ONE, "[0.9, 0.999]", \
-              "how slowly adam and adamw forget the gradient's mean and mean square"),             \
+              "how slowly all but sgd forget the mean and the mean square of the gradient"),       \
         REAL("training.optimizer.eps", TRAINING(at, eps), 0, 1, "1e-8",                            \
-             "added to the denominator of adam and adamw"),                                        \
+             "added to the denominator of all but sgd"),                                           \
         REAL("training.optimizer.decay", TRAINING(at, decay), 0, 1e6, "0",                         \
-             "weight decay; adamw decouples it from the gradient"),                                \
+             "weight decay; adamw and adam-mini decouple it from the gradient"),                   \
         REAL("training.optimizer.momentum", TRAINING(at, momentum), 0, 1, "0", "momentum of sgd"), \
         REAL("training.optimizer.dampening", TRAINING(at, dampening), 0, 1, "0",                   \
              "dampening of sgd's momentum"),                                                       \

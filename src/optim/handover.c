@@ -35,13 +35,13 @@ void sgi_handover_record(sg_optim *optim, size_t span, const sg_scaler *scaler,
 
 /* Multiplies by factor^power, in double and one factor after the other: the square of a factor may
  * leave the range of float, while the product with the value does not. */
-static void multiply(void *values, const sg_span *span, double factor, int power)
+static void multiply(void *values, sg_type type, size_t count, double factor, int power)
 {
-    for (size_t i = 0; i < span->count; i++) {
-        double x = span->type == SG_FLOAT32 ? (double)((float *)values)[i] : ((double *)values)[i];
+    for (size_t i = 0; i < count; i++) {
+        double x = type == SG_FLOAT32 ? (double)((float *)values)[i] : ((double *)values)[i];
         for (int p = 0; p < power; p++)
             x *= factor;
-        if (span->type == SG_FLOAT32)
+        if (type == SG_FLOAT32)
             ((float *)values)[i] = (float)x;
         else
             ((double *)values)[i] = x;
@@ -50,9 +50,9 @@ static void multiply(void *values, const sg_span *span, double factor, int power
 
 static void forget(sg_optim *optim, size_t span)
 {
-    const sg_span *s = &optim->params->spans[span];
     for (size_t b = 0; b < optim->buffers.count; b++)
-        memset(sgi_state_buffer(optim, span, b), 0, s->count * sgi_type_size(s->type));
+        memset(sgi_state_buffer(optim, span, b), 0,
+               sgi_state_elements(optim, span, b) * sgi_type_size(sgi_state_type(optim, span, b)));
     sgi_state_records(optim)[span] = (sgi_unit_record){0, 0};
     sgi_state_span_steps(optim)[span] = 0;
 }
@@ -61,8 +61,8 @@ static void forget(sg_optim *optim, size_t span)
 static void convert(sg_optim *optim, size_t span, double factor, double a)
 {
     for (size_t b = 0; b < optim->buffers.count; b++)
-        multiply(sgi_state_buffer(optim, span, b), &optim->params->spans[span], factor,
-                 optim->buffers.powers[b]);
+        multiply(sgi_state_buffer(optim, span, b), sgi_state_type(optim, span, b),
+                 sgi_state_elements(optim, span, b), factor, optim->buffers.powers[b]);
     sgi_state_records(optim)[span].square = a * a;
 }
 

@@ -23,4 +23,7 @@
 const sgi_optim_kernels SG_TABLE = {
     .adam = {adam_f32, adam_f64},
     .sgd = {sgd_f32, sgd_f64},
+    .lamb_look = {lamb_look_f32, lamb_look_f64},
+    .lamb_move = {lamb_move_f32, lamb_move_f64},
+    .squares = {squares_f32, squares_f64},
 };

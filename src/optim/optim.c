@@ -7,18 +7,8 @@
 #include "base/list.h"
 #include "base/memory.h"
 #include "optim/handover.h"
-#include "optim/state.h"
-
-/* Signs that are written at a time: 16 KiB of the stack in double, which stay in the cache. */
-enum { SIGN_STRETCH = 2048 };
-
-/* The step, as its units see it. */
-typedef struct step_pass {
-    sg_optim *optim;
-    const sg_scaler *scaler; /* NULL: gradients as they are */
-    double rate;
-    double clip;
-} step_pass;
+#include "optim/pass.h"
+#include "optim/tensors.h"
 
 const char *sg_optim_name(sg_optim_kind kind)
 {
@@ -31,10 +21,10 @@ sg_optim_config sg_optim_defaults(sg_optim_kind kind)
     return (sg_optim_config){
         .kind = kind,
         .rate = 1e-3,
-        .beta1 = 0.9,
-        .beta2 = 0.999,
-        .eps = 1e-8,
-        .decay = kind == SG_OPTIM_ADAMW ? 1e-2 : 0,
+        .beta1 = kind == SG_OPTIM_NOVOGRAD ? 0.95 : 0.9,
+        .beta2 = kind == SG_OPTIM_NOVOGRAD ? 0.98 : 0.999,
+        .eps = kind == SG_OPTIM_LAMB ? 1e-6 : 1e-8,
+        .decay = kind == SG_OPTIM_ADAMW || kind == SG_OPTIM_ADAM_MINI ? 1e-2 : 0,
         .isa = SG_ISA_AUTO,
     };
 }
@@ -61,6 +51,9 @@ static bool config_valid(const sg_optim_config *c)
     switch (c->kind) {
     case SG_OPTIM_ADAMW:
     case SG_OPTIM_ADAM:
+    case SG_OPTIM_LAMB:
+    case SG_OPTIM_NOVOGRAD:
+    case SG_OPTIM_ADAM_MINI:
         return fraction(c->beta1) && fraction(c->beta2) && not_negative(c->eps);
     case SG_OPTIM_SGD:
         return not_negative(c->momentum) && isfinite(c->dampening) &&
@@ -81,6 +74,12 @@ static sg_status allocate_parts(sg_optim *optim)
     optim->unit_norms = sgi_allocate(a, params->unit_count, sizeof *optim->unit_norms);
     if (!optim->schedule || !optim->rate_factors || !optim->unit_norms)
         return SG_ERROR_MEMORY;
+    if (sgi_tensors_needed(optim->config.kind)) {
+        optim->unit_sums = sgi_allocate(a, params->unit_count, sizeof *optim->unit_sums);
+        optim->span_sums = sgi_allocate(a, params->count, sizeof *optim->span_sums);
+        if (!optim->unit_sums || !optim->span_sums)
+            return SG_ERROR_MEMORY;
+    }
     if (terms)
         memcpy(optim->schedule, optim->config.schedule, terms * sizeof *optim->schedule);
     optim->config.schedule = optim->schedule;
@@ -131,6 +130,8 @@ void sg_optim_destroy(sg_optim *optim)
     if (!optim)
         return;
     sgi_state_destroy(optim);
+    sgi_release(&optim->allocator, optim->span_sums);
+    sgi_release(&optim->allocator, optim->unit_sums);
     sgi_release(&optim->allocator, optim->unit_norms);
     sgi_release(&optim->allocator, optim->rate_factors);
     sgi_release(&optim->allocator, optim->schedule);
@@ -139,104 +140,109 @@ void sg_optim_destroy(sg_optim *optim)
 
 /* ---- The step ----------------------------------------------------------------------------- */
 
-/* One unit of a span: where it lies, and what the step does to it. */
-typedef struct unit_step {
-    sg_optim *optim;
-    size_t span;
-    const sgi_unit *unit;
-    void *value;
-    const void *gradient;
-    double factor, rate;
-    uint64_t past; /* steps that the span has taken */
-} unit_step;
-
-static void *buffer_of(const unit_step *u, size_t buffer)
+static void step_sgd(const sgi_stretch *s)
 {
-    const sg_span *span = &u->optim->params->spans[u->span];
-    return sgi_element(sgi_state_buffer(u->optim, u->span, buffer), span->type, u->unit->begin);
+    const sg_optim_config *c = &s->optim->config;
+    sgi_sgd_step step = {.factor = s->factor,
+                         .unit = 1,
+                         .keep = 1,
+                         .l2 = c->decay,
+                         .momentum = c->momentum,
+                         .dampening = c->dampening,
+                         .rate = s->rate,
+                         .nesterov = c->nesterov,
+                         .first = s->past == 0};
+    void *momentum = c->momentum > 0 ? sgi_stretch_buffer(s, 0) : NULL;
+    s->optim->kernels->sgd[s->type](s->value, s->gradient, momentum, s->count, &step);
 }
 
-static void step_sgd(const unit_step *u, sg_type type)
+static void step_adam(const sgi_stretch *s, bool decoupled)
 {
-    const sg_optim_config *c = &u->optim->config;
-    sgi_sgd_step step = {u->factor, c->decay,    c->momentum, c->dampening,
-                         u->rate,   c->nesterov, u->past == 0};
-    u->optim->kernels->sgd[type](u->value, u->gradient, c->momentum > 0 ? buffer_of(u, 0) : NULL,
-                                 u->unit->count, &step);
-}
-
-static void step_adam(const unit_step *u, sg_type type, bool decoupled)
-{
-    const sg_optim_config *c = &u->optim->config;
-    double t = (double)u->past + 1;
+    const sg_optim_config *c = &s->optim->config;
+    double t = (double)s->past + 1;
     sgi_adam_step step = {
-        .factor = u->factor,
-        .keep = decoupled ? 1 - u->rate * c->decay : 1,
+        .factor = s->factor,
+        .keep = decoupled ? 1 - s->rate * c->decay : 1,
         .l2 = decoupled ? 0 : c->decay,
         .beta1 = c->beta1,
         .beta2 = c->beta2,
         .root_correction = sqrt(1 - pow(c->beta2, t)),
         .eps = c->eps,
-        .rate = u->rate / (1 - pow(c->beta1, t)),
+        .rate = s->rate / (1 - pow(c->beta1, t)),
     };
-    u->optim->kernels->adam[type](u->value, u->gradient, buffer_of(u, 0), buffer_of(u, 1),
-                                  u->unit->count, &step);
+    s->optim->kernels->adam[s->type](s->value, s->gradient, sgi_stretch_buffer(s, 0),
+                                     sgi_stretch_buffer(s, 1), s->count, &step);
 }
 
-static void update(const step_pass *pass, size_t index, void *p, const void *g,
-                   const sgi_unit *unit, double factor)
+static void step_lamb(const sgi_stretch *s)
 {
-    sg_optim *optim = pass->optim;
-    sg_type type = optim->params->spans[index].type;
-    unit_step u = {.optim = optim,
-                   .span = index,
-                   .unit = unit,
-                   .value = p,
-                   .gradient = g,
-                   .factor = factor,
-                   .rate = pass->rate * optim->rate_factors[index],
-                   .past = sgi_state_span_steps(optim)[index]};
-    switch (optim->config.kind) {
+    sgi_adam_step step = sgi_tensors_lamb(s);
+    step.rate *= sgi_tensors_trust(s->optim, s->span);
+    s->optim->kernels->lamb_move[s->type](s->value, s->gradient, sgi_stretch_buffer(s, 0),
+                                          sgi_stretch_buffer(s, 1), s->count, &step);
+}
+
+/* Momentum of the gradient in units of its own norm; decay is added to the gradient in those units.
+ */
+static void step_novograd(const sgi_stretch *s)
+{
+    const sg_optim_config *c = &s->optim->config;
+    double scale = sqrt(*sgi_state_number(s->optim, s->span, 1)) + c->eps;
+    sgi_sgd_step step = {.factor = s->factor,
+                         .unit = scale > 0 ? 1 / scale : 0, /* no gradient yet, and eps 0 */
+                         .keep = 1,
+                         .l2 = c->decay,
+                         .momentum = c->beta1,
+                         .rate = s->rate,
+                         .first = s->past == 0};
+    s->optim->kernels->sgd[s->type](s->value, s->gradient, sgi_stretch_buffer(s, 0), s->count,
+                                    &step);
+}
+
+/* AdamW with one second moment, the mean of the squares, for the whole tensor. */
+static void step_adam_mini(const sgi_stretch *s)
+{
+    const sg_optim_config *c = &s->optim->config;
+    double t = (double)s->past + 1;
+    double root = sqrt(*sgi_state_number(s->optim, s->span, 1)) / sqrt(1 - pow(c->beta2, t));
+    double scale = root + c->eps;
+    sgi_sgd_step step = {.factor = s->factor,
+                         .unit = 1,
+                         .keep = 1 - s->rate * c->decay,
+                         .momentum = c->beta1,
+                         .dampening = c->beta1,
+                         .rate = scale > 0 ? s->rate / (1 - pow(c->beta1, t)) / scale : 0};
+    s->optim->kernels->sgd[s->type](s->value, s->gradient, sgi_stretch_buffer(s, 0), s->count,
+                                    &step);
+}
+
+static void update(const sgi_stretch *s, void *context)
+{
+    (void)context;
+    switch (s->optim->config.kind) {
     case SG_OPTIM_SGD:
-        step_sgd(&u, type);
+        step_sgd(s);
         break;
     case SG_OPTIM_ADAM:
     case SG_OPTIM_ADAMW:
-        step_adam(&u, type, optim->config.kind == SG_OPTIM_ADAMW);
+        step_adam(s, s->optim->config.kind == SG_OPTIM_ADAMW);
         break;
-    }
-}
-
-/* Taking signs is not a multiplication, so the kernels cannot do it by their factor: signs are
- * written to a small buffer, stretch by stretch, which takes the gradient's place. */
-static void update_by_signs(const step_pass *pass, size_t index, const sgi_unit *unit)
-{
-    const sg_span *span = &pass->optim->params->spans[index];
-    double signs[SIGN_STRETCH];
-    size_t end = unit->begin + unit->count;
-    for (size_t begin = unit->begin; begin < end; begin += SIGN_STRETCH) {
-        sgi_unit part = {index, begin, end - begin < SIGN_STRETCH ? end - begin : SIGN_STRETCH};
-        const void *g = sgi_element(span->gradient, span->type, begin);
-        pass->optim->scale_kernels->sign[span->type](signs, g, part.count);
-        update(pass, index, sgi_element(span->value, span->type, begin), signs, &part, pass->clip);
+    case SG_OPTIM_LAMB:
+        step_lamb(s);
+        break;
+    case SG_OPTIM_NOVOGRAD:
+        step_novograd(s);
+        break;
+    case SG_OPTIM_ADAM_MINI:
+        step_adam_mini(s);
+        break;
     }
 }
 
 static void step_unit(void *context, size_t index, int worker)
 {
     (void)worker;
-    const step_pass *pass = context;
-    const sgi_unit *unit = &pass->optim->params->units[index];
-    const sg_span *span = &pass->optim->params->spans[unit->span];
-    if (!span->gradient || pass->optim->rate_factors[unit->span] == 0)
-        return;
-    if (pass->scaler && sgi_scaler_signs(pass->scaler, unit->span)) {
-        update_by_signs(pass, unit->span, unit);
-        return;
-    }
-    double factor = pass->scaler ? sgi_scaler_factor(pass->scaler, unit->span) : 1;
-    update(pass, unit->span, sgi_element(span->value, span->type, unit->begin),
-           sgi_element(span->gradient, span->type, unit->begin), unit, factor * pass->clip);
+    sgi_pass_unit(context, index, update, NULL);
 }
 
 static double elements_not_zero(const void *values, sg_type type, size_t count)
@@ -251,7 +257,7 @@ static double elements_not_zero(const void *values, sg_type type, size_t count)
 static void norm_unit(void *context, size_t index, int worker)
 {
     (void)worker;
-    const step_pass *pass = context;
+    const sgi_step_pass *pass = context;
     sg_optim *optim = pass->optim;
     const sgi_unit *unit = &optim->params->units[index];
     const sg_span *span = &optim->params->spans[unit->span];
@@ -268,8 +274,8 @@ static void norm_unit(void *context, size_t index, int worker)
 
 /* |g|^2 after StableGrad. A scaler knows it already, over all ranks; otherwise (signs, or gradients
  * scaled in memory) the gradients are read once, and the parts of the ranks added up. */
-static sg_status global_norm2(step_pass *pass, const sg_scaler *scaler, const sgi_scaler_view *view,
-                              double *sum)
+static sg_status global_norm2(sgi_step_pass *pass, const sg_scaler *scaler,
+                              const sgi_scaler_view *view, double *sum)
 {
     *sum = view->norm2;
     if (pass->scaler && !view->sign)
@@ -281,7 +287,7 @@ static sg_status global_norm2(step_pass *pass, const sg_scaler *scaler, const sg
     for (size_t u = 0; u < params->unit_count; u++)
         norm2 += optim->unit_norms[u];
     *sum = norm2;
-    return scaler ? sgi_scaler_sum(scaler, sum) : SG_OK;
+    return scaler ? sgi_scaler_sum(scaler, sum, 1) : SG_OK;
 }
 
 double sgi_clip_factor(const sg_optim_config *config, double norm)
@@ -290,18 +296,24 @@ double sgi_clip_factor(const sg_optim_config *config, double norm)
     return config->clip_norm > 0 && factor < 1 ? factor : 1;
 }
 
-static void take_step(sg_optim *optim, step_pass *pass, const sg_scaler *scaler,
-                      const sgi_scaler_view *view)
+static sg_status take_step(sg_optim *optim, sgi_step_pass *pass, const sg_scaler *scaler,
+                           const sgi_scaler_view *view)
 {
     const sg_params *params = optim->params;
+    if (sgi_tensors_needed(optim->config.kind)) {
+        sg_status status = sgi_tensors_look(pass, scaler);
+        if (status != SG_OK)
+            return status;
+    }
     sg_pool_run(sgi_params_pool(params, optim->pool), params->unit_count, step_unit, pass);
     for (size_t i = 0; i < params->count; i++) {
-        if (!params->spans[i].gradient || optim->rate_factors[i] == 0)
+        if (!sgi_pass_takes(optim, i))
             continue;
         sgi_state_span_steps(optim)[i]++;
         if (scaler)
             sgi_handover_record(optim, i, scaler, view);
     }
+    return SG_OK;
 }
 
 sg_status sg_optim_step(sg_optim *optim, sg_scaler *scaler, sg_step_info *info)
@@ -318,8 +330,8 @@ sg_status sg_optim_step(sg_optim *optim, sg_scaler *scaler, sg_step_info *info)
     sg_step_info done = {
         .step = sgi_state_head(optim)->steps, .rate = sg_optim_rate(optim), .clip_factor = 1};
     /* Gradients that were scaled in memory are taken as they are. */
-    step_pass pass = {optim, scaler && view.phase == SG_PHASE_MEASURED ? scaler : NULL, done.rate,
-                      1};
+    sgi_step_pass pass = {optim, scaler && view.phase == SG_PHASE_MEASURED ? scaler : NULL,
+                          done.rate, 1};
     done.skipped = scaler && view.outcome == SG_STEP_NOT_FINITE;
     if (!done.skipped && optim->config.clip_norm > 0) {
         double norm2;
@@ -334,7 +346,9 @@ sg_status sg_optim_step(sg_optim *optim, sg_scaler *scaler, sg_step_info *info)
         sgi_state_head(optim)->skipped++;
     } else {
         done.handed_over = scaler && sgi_handover(optim, scaler, &view);
-        take_step(optim, &pass, scaler, &view);
+        sg_status status = take_step(optim, &pass, scaler, &view);
+        if (status != SG_OK)
+            return status;
     }
     done.rescaled = sgi_state_head(optim)->rescaled == 1;
     sgi_state_head(optim)->steps++;

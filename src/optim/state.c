@@ -13,11 +13,16 @@ static sgi_buffer_list list_buffers(const sg_optim_config *config)
     switch (config->kind) {
     case SG_OPTIM_ADAMW:
     case SG_OPTIM_ADAM:
-        return (sgi_buffer_list){2, {1, 2}};
+    case SG_OPTIM_LAMB:
+        return (sgi_buffer_list){2, {1, 2}, {false, false}};
+    case SG_OPTIM_ADAM_MINI:
+        return (sgi_buffer_list){2, {1, 2}, {false, true}};
+    case SG_OPTIM_NOVOGRAD: /* its momentum is that of gradients divided by their scale */
+        return (sgi_buffer_list){2, {0, 2}, {false, true}};
     case SG_OPTIM_SGD:
         break;
     }
-    return (sgi_buffer_list){config->momentum > 0 ? 1 : 0, {1}};
+    return (sgi_buffer_list){config->momentum > 0 ? 1 : 0, {1}, {false}};
 }
 
 static size_t round_up(size_t bytes)
@@ -25,9 +30,10 @@ static size_t round_up(size_t bytes)
     return sgi_align_up(bytes, SG_ALIGNMENT);
 }
 
-static size_t buffer_bytes(const sg_span *span)
+static size_t buffer_bytes(const sg_span *span, const sgi_buffer_list *buffers, size_t index)
 {
-    return round_up(span->count * sgi_type_size(span->type));
+    return round_up(buffers->single[index] ? sizeof(double)
+                                           : span->count * sgi_type_size(span->type));
 }
 
 /* FNV-1a. */
@@ -53,16 +59,18 @@ static uint64_t layout_hash(const sg_optim *optim)
 }
 
 /* Finds the offset of each span's buffers; returns the size of the state, or 0 if it overflows. */
-static size_t lay_out(const sg_params *params, size_t per_span, size_t *offsets)
+static size_t lay_out(const sg_params *params, const sgi_buffer_list *buffers, size_t *offsets)
 {
     size_t of_span = sizeof(uint64_t) + sizeof(sgi_unit_record);
     size_t size = round_up(sizeof(sgi_state_header) + params->count * of_span);
     for (size_t i = 0; i < params->count; i++) {
-        size_t bytes = buffer_bytes(&params->spans[i]);
-        if (bytes > (SIZE_MAX - SG_ALIGNMENT - size) / SG_MOST_BUFFERS)
-            return 0;
         offsets[i] = size;
-        size += per_span * bytes;
+        for (size_t b = 0; b < buffers->count; b++) {
+            size_t bytes = buffer_bytes(&params->spans[i], buffers, b);
+            if (bytes > SIZE_MAX - SG_ALIGNMENT - size)
+                return 0;
+            size += bytes;
+        }
     }
     return size;
 }
@@ -74,7 +82,7 @@ sg_status sgi_state_create(sg_optim *optim)
     optim->offsets = sgi_allocate(a, optim->params->count, sizeof *optim->offsets);
     if (!optim->offsets)
         return SG_ERROR_MEMORY;
-    optim->state_size = lay_out(optim->params, optim->buffers.count, optim->offsets);
+    optim->state_size = lay_out(optim->params, &optim->buffers, optim->offsets);
     if (optim->state_size == 0)
         return SG_ERROR_MEMORY;
     optim->state = sgi_allocate(a, optim->state_size, 1);
@@ -107,7 +115,25 @@ sgi_unit_record *sgi_state_records(const sg_optim *optim)
 
 void *sgi_state_buffer(const sg_optim *optim, size_t span, size_t index)
 {
-    return optim->state + optim->offsets[span] + index * buffer_bytes(&optim->params->spans[span]);
+    size_t offset = optim->offsets[span];
+    for (size_t b = 0; b < index; b++)
+        offset += buffer_bytes(&optim->params->spans[span], &optim->buffers, b);
+    return optim->state + offset;
+}
+
+size_t sgi_state_elements(const sg_optim *optim, size_t span, size_t index)
+{
+    return optim->buffers.single[index] ? 1 : optim->params->spans[span].count;
+}
+
+sg_type sgi_state_type(const sg_optim *optim, size_t span, size_t index)
+{
+    return optim->buffers.single[index] ? SG_FLOAT64 : optim->params->spans[span].type;
+}
+
+double *sgi_state_number(const sg_optim *optim, size_t span, size_t index)
+{
+    return sgi_state_buffer(optim, span, index);
 }
 
 const void *sg_optim_state(const sg_optim *optim, size_t *size)

@@ -12,11 +12,12 @@
 enum { SG_MOST_BUFFERS = 2 };
 
 /* What an optimizer says of the buffers that it keeps for each span: the power of the gradient's
- * unit that each is in. Adam's first moment is in power 1, its second in power 2, the momentum of
- * SGD in power 1. */
+ * unit that each is in, and whether it is one number, in double, for the whole span. Adam's first
+ * moment is in power 1, its second in power 2, the momentum of SGD in power 1. */
 typedef struct sgi_buffer_list {
     size_t count;
     int powers[SG_MOST_BUFFERS];
+    bool single[SG_MOST_BUFFERS];
 } sgi_buffer_list;
 
 /* The unit that a span's buffers are in: the mean square of what the last gradients were multiplied
@@ -42,8 +43,10 @@ struct sg_optim {
     sg_schedule_term *schedule;
     const sgi_optim_kernels *kernels;
     const sgi_scale_kernels *scale_kernels;
-    double *rate_factors; /* one for each span */
-    double *unit_norms;   /* |g|^2 of each unit, for clipping without a scaler */
+    double *rate_factors;   /* one for each span */
+    double *unit_norms;     /* |g|^2 of each unit, for clipping without a scaler */
+    double (*unit_sums)[2]; /* of each unit and of each span, for optimizers that look at whole */
+    double (*span_sums)[2]; /* tensors before they move: see tensors.h */
     sgi_buffer_list buffers;
     size_t *offsets; /* in the state, of each span's first buffer */
     unsigned char *state;
@@ -65,7 +68,12 @@ uint64_t *sgi_state_span_steps(const sg_optim *optim);
 /* The unit that each span's buffers are in. */
 sgi_unit_record *sgi_state_records(const sg_optim *optim);
 
-/* Buffer `index` of span `span`. */
+/* Buffer `index` of span `span`, how many elements it has, and of which type. */
 void *sgi_state_buffer(const sg_optim *optim, size_t span, size_t index);
+size_t sgi_state_elements(const sg_optim *optim, size_t span, size_t index);
+sg_type sgi_state_type(const sg_optim *optim, size_t span, size_t index);
+
+/* The one element of a buffer that is single. */
+double *sgi_state_number(const sg_optim *optim, size_t span, size_t index);
 
 #endif

@@ -484,12 +484,12 @@ sgi_scaler_view sgi_scaler_look(const sg_scaler *scaler)
     return view;
 }
 
-sg_status sgi_scaler_sum(const sg_scaler *scaler, double *value)
+sg_status sgi_scaler_sum(const sg_scaler *scaler, double *values, size_t count)
 {
     const sg_scale_config *config = &scaler->config;
     if (!config->reduce || config->sharding != SG_GRADIENTS_SHARDED)
         return SG_OK;
-    return config->reduce(config->reduce_context, value, 1) == 0 ? SG_OK : SG_ERROR_REDUCE;
+    return config->reduce(config->reduce_context, values, count) == 0 ? SG_OK : SG_ERROR_REDUCE;
 }
 
 void sgi_scaler_consume(sg_scaler *scaler)

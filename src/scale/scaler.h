@@ -36,9 +36,9 @@ double sgi_scaler_norm2(const sg_scaler *scaler, size_t span);
 /* Whether span `span`'s gradient is to be replaced by its sign. */
 bool sgi_scaler_signs(const sg_scaler *scaler, size_t span);
 
-/* Sums a value over the ranks if they hold parts of the gradients; otherwise leaves it as it is.
- * Collective. SG_ERROR_REDUCE if that failed. */
-SG_CHECKED sg_status sgi_scaler_sum(const sg_scaler *scaler, double *value);
+/* Sums values over the ranks if they hold parts of the gradients; otherwise leaves them as they
+ * are. Collective. SG_ERROR_REDUCE if that failed. */
+SG_CHECKED sg_status sgi_scaler_sum(const sg_scaler *scaler, double *values, size_t count);
 
 /* Ends the step: the next one must be measured first. */
 void sgi_scaler_consume(sg_scaler *scaler);

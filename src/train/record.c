@@ -42,11 +42,12 @@ static json_t *scale_object(const sg_scale_config *scale)
     return object;
 }
 
-/* SGD has no eps: a number of another optimizer would only mislead. */
+/* The eps beside each element's own scale, which the report holds against c. SGD has none, and
+ * NovoGrad's stands beside the norm of a tensor: a number of another kind would only mislead. */
 static void describe_optimizer(json_t *object, const sgi_training_settings *training)
 {
     sgi_json_text(object, "optimizer", sg_optim_name((sg_optim_kind)training->optimizer));
-    if (training->optimizer != SG_OPTIM_SGD)
+    if (training->optimizer != SG_OPTIM_SGD && training->optimizer != SG_OPTIM_NOVOGRAD)
         json_object_set_new(object, "adam_eps", sgi_json_number(training->eps));
 }
 
