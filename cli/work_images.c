@@ -100,16 +100,16 @@ static void heading(const void *file, const sgi_subject *trained)
 
 /* What a few steps showed. */
 typedef struct trial {
-    double seconds;       /* of the fastest step but the first, or */
-    double first;         /* of the first, if it took so long that it was */
-    bool rough;           /* the only one */
-    double waited;        /* for the loader, all of them */
-    double loss, largest; /* at the first step: the loss, the largest layer std */
-    double smallest;      /* and the smallest */
+    double seconds;           /* of the fastest step but the first; of the first if `rough` */
+    double first;             /* of the first step, which is slower than the others */
+    bool rough;               /* the first step took so long that it was the only one */
+    double waited;            /* that all steps but the first waited for the loader */
+    double loss;              /* at the first step */
+    double largest, smallest; /* standard deviations of a layer's output at the first step */
 } trial;
 
-/* A first step, and a few more to time while they fit into TRIAL_SECONDS: where a step takes long,
- * the first one is the estimate. What is done is told on stderr as it goes. */
+/* Takes a first step, and times a few more while they fit into TRIAL_SECONDS. Where a step takes
+ * long, the first one is the estimate. Each step is announced on stderr. */
 static sg_status try_steps(sgi_image_trainer *trainer, trial *t, sg_diagnostic *diagnostic)
 {
     const sg_net *net = sgi_image_trainer_network(trainer);

@@ -46,7 +46,7 @@ static sg_status out_of_range(sgi_reader *reader, const sgi_option *option, cons
     sgi_write_number(option->least, least, sizeof least);
     sgi_write_number(option->most, most, sizeof most);
     sgi_yaml_place(reader->diagnostic, node, 0, 0);
-    /* A limit this far away is there for safety: it is named only to who exceeds it. */
+    /* A limit this far away is there for safety: it is named only to those who exceed it. */
     if (option->most >= 1e12)
         sgi_diagnostic_say(reader->diagnostic, "%s must be %s %s, not %.60s",
                            sgi_option_label(reader, option, text), above ? "at most" : "at least",
@@ -59,7 +59,7 @@ static sg_status out_of_range(sgi_reader *reader, const sgi_option *option, cons
 
 /* ---- Parts of reading --------------------------------------------------------------------- */
 
-/* A word that is no name where a number belongs, as auto. */
+/* Reports a word such as auto, which is no name, where a number belongs. */
 static sg_status wrong_word(sgi_reader *reader, const sgi_option *option, const sgi_yaml *node)
 {
     sgi_nearest nearest;

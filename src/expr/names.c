@@ -36,8 +36,9 @@ sgi_symbol *sgi_names_find(const sgi_names *names, const char *name, size_t leng
     return NULL;
 }
 
-/* Names that nothing else may have: operations. Their other names and what is made of them are
- * functions only where they are called. */
+/* Whether it is the name of an operation, which nothing else may have. The other names of
+ * operations, and functions that are made of several, are reserved only where they are called: a
+ * field may be called ln. */
 static bool is_function(const char *name, size_t length)
 {
     for (int op = SG_OP_SIN; op < SG_OP_COUNT; op++)

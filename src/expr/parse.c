@@ -31,7 +31,8 @@ static sgi_expr field_value(sgi_parser *p, sgi_token t, int index)
     return sgi_expressions_input(p->exprs, &input);
 }
 
-/* Definitions may use what the place that uses them may not. */
+/* A definition may contain fields and coordinates that are not allowed at the place that uses it:
+ * refuses it there. */
 static void check_symbol(sgi_parser *p, sgi_token t, const sgi_symbol *symbol)
 {
     const sgi_scope *scope = p->scope;
@@ -345,7 +346,8 @@ static sgi_expr parse_expression(sgi_parser *p, int strength)
     return left;
 }
 
-/* A comparison as a whole, in parentheses: what no sign at the top level gives away. */
+/* Refuses an equation that is a comparison as a whole, such as (u < 1): in parentheses no sign at
+ * the top level shows it. */
 static void refuse_comparison(sgi_parser *p, size_t begin, size_t end, sgi_expr expr)
 {
     sgi_op op = p->exprs->nodes[expr].op;

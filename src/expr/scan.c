@@ -12,7 +12,7 @@ typedef struct hint {
     const char *written, *advice;
 } hint;
 
-/* Signs of other languages and of paper. */
+/* Signs that people write in other languages or on paper, and what to write here. */
 static const hint signs[] = {
     {"&", "\"and\" is a product of comparisons: (x > 0)*(x < 1)"},
     {"|", "an absolute value is written abs(u)"},
@@ -35,7 +35,7 @@ static const hint signs[] = {
     {"\xCE\x94", "the Laplacian is written lap(u)"},
 };
 
-/* Names that people bring from elsewhere. */
+/* Names that people know from other programs, and what to write here. */
 static const hint names[] = {
     {"e", "powers of e are written exp(x)"},
     {"np", "functions stand alone: sin(x), not np.sin(x)"},

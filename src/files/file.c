@@ -46,7 +46,7 @@ char *sgi_path_join(const sg_allocator *allocator, const char *folder, const cha
     return path;
 }
 
-/* What is not a regular file, or NULL. */
+/* What a path that is not a regular file is; NULL for a regular file. */
 static const char *kind_of(mode_t mode)
 {
     return S_ISREG(mode)    ? NULL
@@ -56,8 +56,8 @@ static const char *kind_of(mode_t mode)
                             : "a device";
 }
 
-/* A pipe without a name has a writer, or has had one, so that it ends; a terminal has a reader's
- * Ctrl-D. */
+/* Whether it is something that can be read to its end: a pipe without a name, which has or had a
+ * writer, or a terminal, where Ctrl-D ends the input. A named pipe may wait for ever. */
 static bool is_stream(int descriptor, mode_t mode)
 {
     struct statfs system;

@@ -311,7 +311,7 @@ static bool has_fraction(const tree *t)
                  has_fraction(t->second) || has_fraction(t->inside));
 }
 
-/* Parentheses grow around fractions alone: a descender is no reason. */
+/* Parentheses are stretched only around fractions, not around letters that reach below the line. */
 static void parenthesis(sgi_text *out, const char *which, const tree *inside)
 {
     sgi_text_format(out, "<mo stretchy=\"%s\">%s</mo>", has_fraction(inside) ? "true" : "false",

@@ -40,8 +40,8 @@ static const char *term_name(const sgi_page *page, size_t i)
     return sgi_run_item(&page->runs->runs[0], "terms", i);
 }
 
-/* A condition that the form of the network fulfils leaves squares of rounding errors: nothing to
- * look at. Lines of the loss tell what is small. */
+/* Whether the lines of a term are only rounding errors, as for a condition that the form of the
+ * network fulfils by itself: below 1e-12 and a thousandth of the lowest loss. */
 static bool is_noise(sgi_page *page, const sgi_line *lines, size_t count)
 {
     const double rounding = 1e-12, share = 1e-3;
