@@ -143,9 +143,8 @@ static int tell_end(const training *t, const narrator *teller, const sgi_train_r
                     const sg_diagnostic *diagnostic)
 {
     if (teller->json) {
-        static const char *const ends[] = {"complete", "interrupted", "failed"};
         json_t *object = json_object();
-        json_object_set_new(object, "event", json_string(ends[result->end]));
+        json_object_set_new(object, "event", json_string(sgi_train_end_name(result->end)));
         json_object_set_new(object, "variant", json_string(teller->line.label));
         json_object_set_new(object, "folder", json_string(t->folder));
         json_object_set_new(object, "step", json_integer((json_int_t)result->steps));

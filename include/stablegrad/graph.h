@@ -168,6 +168,17 @@ const sg_diagnostic *sg_net_diagnostic(const sg_net *graph);
 
 /* ---- Models from tables ------------------------------------------------------------------- */
 
+#define SG_MODEL_LIST(X)                                                                           \
+    /* torchvision's, with its parameters and their names */                                       \
+    X(SG_MODEL_RESNET18, "resnet18")                                                               \
+    X(SG_MODEL_RESNET50, "resnet50")                                                               \
+    X(SG_MODEL_EFFICIENTNET_V2_S, "efficientnet_v2_s")                                             \
+    /* "layers.0.weight" and so on */                                                              \
+    X(SG_MODEL_MLP, "mlp")
+
+typedef enum sg_model { SG_MODEL_LIST(SG_LIST_ENUM) } sg_model;
+#define SG_MODEL_COUNT (0 SG_MODEL_LIST(SG_LIST_COUNT))
+
 typedef struct sg_model_options {
     int classes;
     sg_norm norm;      /* in place of the model's BatchNorm; group: gcd(32, channels) groups */
@@ -183,13 +194,11 @@ typedef struct sg_model_options {
 /* 1000 classes, BatchNorm, no biases, the model's own dropout, tanh. */
 sg_model_options sg_model_defaults(void);
 
-/* Builds "resnet18", "resnet50", "efficientnet_v2_s" (with torchvision's parameters and their
- * names) or "mlp" ("layers.0.weight", ...) on a new graph and compiles it. The parameters are still
- * zeros.
- */
+/* Builds the model of a name in the list on a new graph and compiles it. The parameters are still
+ * zeros. */
 SG_CHECKED sg_status sg_net_model(sg_net *graph, const char *name, const sg_model_options *options);
 
-/* The name of model `index`, NULL past the end. */
+/* The name of an sg_model, NULL past the end. */
 const char *sg_model_name(int index);
 
 /* ---- Parameters --------------------------------------------------------------------------- */

@@ -82,7 +82,7 @@ static void fill_random(const sg_net *graph, int param, uint64_t seed, double sc
 {
     size_t count = graph->params[param].count;
     filling f = {sgi_value_of(graph, param), count, seed, (uint64_t)param, scale, normal};
-    sgi_dnn_run(graph->dnn, (count + UNIT - 1) / UNIT, fill_unit, &f);
+    sgi_dnn_run(graph->dnn, sgi_parts(count, UNIT), fill_unit, &f);
 }
 
 static void fill_normal(const sg_net *graph, int param, uint64_t seed, double std)

@@ -200,7 +200,7 @@ static inline size_t sgi_pixels(sgi_shape s)
 /* Channel blocks of a tensor, in rows of `lanes`. */
 static inline size_t sgi_blocks_of(sgi_shape s, int lanes)
 {
-    return ((size_t)s.c + (size_t)lanes - 1) / (size_t)lanes;
+    return sgi_parts((size_t)s.c, (size_t)lanes);
 }
 
 /* Floats that a tensor takes. */

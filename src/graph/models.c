@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "graph/internal.h"
 
 enum { NAME_SIZE = 96 };
@@ -239,20 +240,22 @@ static sg_net_node build_mlp(maker *m)
 
 /* ---- The table ---------------------------------------------------------------------------- */
 
+static const char *const names[] = {SG_MODEL_LIST(SGI_LIST_NAME)};
+
 static const struct {
-    const char *name;
     sg_net_node (*build)(maker *m);
     sgi_start start;
-} models[] = {{"resnet18", build_resnet18, SG_START_RESNET},
-              {"resnet50", build_resnet50, SG_START_RESNET},
-              {"efficientnet_v2_s", build_efficientnet_v2_s, SG_START_EFFICIENTNET},
-              {"mlp", build_mlp, SG_START_PYTORCH}};
-
-enum { MODELS = sizeof models / sizeof models[0] };
+} models[] = {
+    [SG_MODEL_RESNET18] = {build_resnet18, SG_START_RESNET},
+    [SG_MODEL_RESNET50] = {build_resnet50, SG_START_RESNET},
+    [SG_MODEL_EFFICIENTNET_V2_S] = {build_efficientnet_v2_s, SG_START_EFFICIENTNET},
+    [SG_MODEL_MLP] = {build_mlp, SG_START_PYTORCH},
+};
+_Static_assert(sizeof models / sizeof models[0] == SG_MODEL_COUNT, "a model without a builder");
 
 const char *sg_model_name(int index)
 {
-    return index >= 0 && index < MODELS ? models[index].name : NULL;
+    return index >= 0 && index < SG_MODEL_COUNT ? names[index] : NULL;
 }
 
 sgi_start sgi_model_start(int model)
@@ -271,8 +274,8 @@ sg_status sg_net_model(sg_net *graph, const char *name, const sg_model_options *
     sg_model_options options = given ? *given : sg_model_defaults();
     if (!name || !sensible(&options))
         return sgi_net_fail(graph, SG_ERROR_ARGUMENT, "a model option is out of range");
-    for (int i = 0; i < MODELS; i++)
-        if (strcmp(models[i].name, name) == 0) {
+    for (int i = 0; i < SG_MODEL_COUNT; i++)
+        if (strcmp(names[i], name) == 0) {
             maker m = {.graph = graph, .options = &options};
             graph->model = i;
             return sg_net_compile(graph, models[i].build(&m));

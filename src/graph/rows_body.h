@@ -13,80 +13,53 @@
 typedef float vf VECTOR;
 typedef int32_t vi VECTOR;
 
+/* What the exponential functions of the kernels ask for. */
+#define SG_SINGLE 1
+#define SG_INLINE inline __attribute__((always_inline))
+typedef float real;
+typedef vf value;
+typedef vi mask;
+
 enum { CHUNK = 256 }; /* pixels summed in float */
 
-ALWAYS vf splat(float x)
+ALWAYS vf sgi_splat(float x)
 {
     return x - (vf){0};
 }
 
-ALWAYS vf choose(vi mask, vf yes, vf no)
+#include "kernel/exponential.h"
+
+ALWAYS vf choose(vi where, vf yes, vf no)
 {
-    return (vf)((mask & (vi)yes) | (~mask & (vi)no));
+    return (vf)((where & (vi)yes) | (~where & (vi)no));
 }
 
 /* A vector of lanes, or `otherwise` where there is none. */
 ALWAYS vf lanes_or(const float *p, float otherwise)
 {
-    vf v = splat(otherwise);
+    vf v = sgi_splat(otherwise);
     if (p)
         memcpy(&v, p, sizeof v);
     return v;
 }
 
-/* e^x for |x| <= 88, to about 1 ulp: 2^n e^r with |r| <= ln(2)/2. */
-ALWAYS vf exponential(vf x)
-{
-    const float magic = 12582912.0f; /* 1.5 * 2^23: adding it rounds to an integer */
-    vf shifted = x * 1.44269504088896341f + magic;
-    vf n = shifted - magic;
-    vf r = x - n * 0.693359375f;
-    r = r - n * -2.12194440e-4f;
-    vf p = splat(1.9875691500e-4f);
-    p = p * r + 1.3981999507e-3f;
-    p = p * r + 8.3334519073e-3f;
-    p = p * r + 4.1665795894e-2f;
-    p = p * r + 1.6666665459e-1f;
-    p = p * r + 5.0000001201e-1f;
-    p = p * r * r + r + 1.0f;
-    vi power = ((vi)shifted - (vi)splat(magic) + 127) << 23;
-    return p * (vf)power;
-}
-
 /* 1 / (1 + e^-x); exactly 0 far to the left, so that a huge negative x gives silu 0. */
 ALWAYS vf logistic(vf x)
 {
-    vf inside = choose(x > 87.0f, splat(87.0f), choose(x < -87.0f, splat(-87.0f), x));
-    vf s = 1.0f / (1.0f + exponential(-inside));
-    return choose(x < -87.0f, splat(0), s);
-}
-
-ALWAYS vf hyperbolic_tangent(vf x)
-{
-    vf size = choose(x < 0.0f, -x, x), square = x * x;
-    vf large = choose(size > 44.0f, splat(44.0f), size);
-    vf outer = 1.0f - 2.0f / (exponential(2.0f * large) + 1.0f);
-    outer = choose(x < 0.0f, -outer, outer);
-    vf p = splat(-5.70498872745e-3f);
-    p = p * square + 2.06390887954e-2f;
-    p = p * square - 5.37397155531e-2f;
-    p = p * square + 1.33314422036e-1f;
-    p = p * square - 3.33332819422e-1f;
-    vf inner = p * square * x + x;
-    return choose(x == x, choose(size < 0.625f, inner, outer), x);
+    return choose(x < -87.0f, sgi_splat(0), 1.0f / (1.0f + sgi_exp(-x)));
 }
 
 ALWAYS vf activate(vf t, const sg_act act)
 {
     switch (act) {
     case SG_ACT_RELU:
-        return choose(t < 0.0f, splat(0), t); /* keeps NaN */
+        return choose(t < 0.0f, sgi_splat(0), t); /* keeps NaN */
     case SG_ACT_SILU:
         return t * logistic(t);
     case SG_ACT_TANH:
-        return hyperbolic_tangent(t);
+        return sgi_tanh(t);
     case SG_ACT_SIGMOID:
-        return choose(t == t, logistic(t), t);
+        return logistic(t);
     default:
         return t;
     }
@@ -97,7 +70,7 @@ ALWAYS vf back(vf g, vf t, vf y, const sg_act act)
 {
     switch (act) {
     case SG_ACT_RELU:
-        return choose(y > 0.0f, g, splat(0));
+        return choose(y > 0.0f, g, sgi_splat(0));
     case SG_ACT_SILU: {
         vf s = logistic(t);
         return g * (s * (1.0f + t * (1.0f - s)));

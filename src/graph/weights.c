@@ -40,7 +40,7 @@ static void copy_blocks(void *context, size_t unit, int worker)
 void sgi_weight_blocks_run(const sgi_weight_blocks *blocks, sgi_dnn *dnn, float *plain,
                            float *blocked, bool pack)
 {
-    copying c = {blocks, plain, blocked, (blocks->inputs + TOGETHER - 1) / TOGETHER, pack};
+    copying c = {blocks, plain, blocked, sgi_parts(blocks->inputs, TOGETHER), pack};
     sgi_dnn_run(dnn, blocks->outputs * c.parts, copy_blocks, &c);
 }
 

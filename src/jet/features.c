@@ -161,8 +161,7 @@ static void fill_waves(const tables *to, const sg_jet_network *network, size_t l
 void *sgi_features_create(sgi_features *features, const sg_jet_network *network,
                           const sg_jet_plan *plan, int lanes, const sg_allocator *allocator)
 {
-    size_t wave_stride =
-        ((size_t)network->waves + (size_t)lanes - 1) / (size_t)lanes * (size_t)lanes;
+    size_t wave_stride = sgi_align_up((size_t)network->waves, (size_t)lanes);
     size_t lines = list_lines(plan, NULL);
     tables to = {0};
     char *memory = sgi_allocate(allocator, carve(&to, NULL, network, lines, wave_stride), 1);

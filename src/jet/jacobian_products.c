@@ -4,6 +4,7 @@
  * threads. */
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/params.h"
 #include "jet/jacobian.h"
 
@@ -59,11 +60,6 @@ static void fill_rows(sg_jacobian *jacobian, const sgi_panel *panel, bool residu
                            .rows = jacobian->panels,
                            .residuals = residuals ? jacobian->residuals : NULL};
     sgi_fill_panel(jacobian, panel, &store);
-}
-
-static size_t blocks(size_t count, size_t block)
-{
-    return (count + block - 1) / block;
 }
 
 static const void *at(const sg_jacobian *jacobian, const void *base, size_t element)
@@ -163,7 +159,7 @@ static void push_group(sg_jacobian *jacobian, size_t count, const double *vector
         fill_rows(jacobian, &p, false);
         job.rows = p.rows;
         job.out = products + p.row;
-        sgi_jacobian_run(jacobian, blocks(job.rows, ROW_BLOCK), push_block, &job);
+        sgi_jacobian_run(jacobian, sgi_parts(job.rows, ROW_BLOCK), push_block, &job);
     }
 }
 
@@ -184,7 +180,7 @@ static void pull_group(sg_jacobian *jacobian, size_t count, const double *weight
             job.vectors = jacobian->shares;
             job.vector_row = SGI_PANEL_ROWS;
         }
-        sgi_jacobian_run(jacobian, blocks(job.parameters, COLUMN_BLOCK), pull_block, &job);
+        sgi_jacobian_run(jacobian, sgi_parts(job.parameters, COLUMN_BLOCK), pull_block, &job);
     }
 }
 
@@ -204,11 +200,11 @@ static void normal_group(sg_jacobian *jacobian, size_t count, const double *vect
     for (sgi_panel p = {0}; sgi_next_panel(jacobian, cached_rows, &p);) {
         fill_rows(jacobian, &p, false);
         push.rows = pull.rows = p.rows;
-        sgi_jacobian_run(jacobian, blocks(push.rows, ROW_BLOCK), push_block, &push);
+        sgi_jacobian_run(jacobian, sgi_parts(push.rows, ROW_BLOCK), push_block, &push);
         if (jacobian->vectors)
             convert(jacobian->products, SGI_PANEL_ROWS, jacobian->shares, SGI_PANEL_ROWS, count,
                     p.rows);
-        sgi_jacobian_run(jacobian, blocks(pull.parameters, COLUMN_BLOCK), pull_block, &pull);
+        sgi_jacobian_run(jacobian, sgi_parts(pull.parameters, COLUMN_BLOCK), pull_block, &pull);
     }
 }
 
@@ -260,7 +256,7 @@ sg_status sg_jacobian_normal_product(sg_jacobian *jacobian, size_t count, const 
 static void square_block(void *context, size_t unit, int worker)
 {
     const product_job *job = context;
-    size_t all = blocks(job->parameters, SQUARE_BLOCK);
+    size_t all = sgi_parts(job->parameters, SQUARE_BLOCK);
     size_t i = unit / all * SQUARE_BLOCK, j = unit % all * SQUARE_BLOCK;
     if (j < i)
         return;
@@ -318,8 +314,8 @@ static void add_panel(sg_jacobian *jacobian, const sgi_panel *panel,
                       const sg_normal_equations *parts)
 {
     product_job job = new_job(jacobian, 1);
-    size_t columns = blocks(job.parameters, COLUMN_BLOCK);
-    size_t squares = blocks(job.parameters, SQUARE_BLOCK);
+    size_t columns = sgi_parts(job.parameters, COLUMN_BLOCK);
+    size_t squares = sgi_parts(job.parameters, SQUARE_BLOCK);
     job.rows = panel->rows;
     job.out_row = job.parameters;
     job.vectors = jacobian->residuals;
@@ -356,6 +352,6 @@ sg_status sg_jacobian_normal(sg_jacobian *jacobian, const sg_normal_equations *p
     product_job job = new_job(jacobian, 1);
     job.out = parts->matrix;
     if (job.out)
-        sgi_jacobian_run(jacobian, blocks(n, SQUARE_BLOCK), mirror_block, &job);
+        sgi_jacobian_run(jacobian, sgi_parts(n, SQUARE_BLOCK), mirror_block, &job);
     return SG_OK;
 }

@@ -249,8 +249,8 @@ static void multiply_pair(pair_job *job, const sgi_kept_panel *left, const sgi_k
     job->right = right;
     job->left_items = block_items(job->jacobian, left);
     job->right_items = block_items(job->jacobian, right);
-    job->right_blocks = (right->panel.count + job->right_items - 1) / job->right_items;
-    size_t left_blocks = (left->panel.count + job->left_items - 1) / job->left_items;
+    job->right_blocks = sgi_parts(right->panel.count, job->right_items);
+    size_t left_blocks = sgi_parts(left->panel.count, job->left_items);
     sgi_jacobian_run(job->jacobian, left_blocks * job->right_blocks, pair_block, job);
 }
 

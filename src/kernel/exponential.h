@@ -1,4 +1,6 @@
-/* exp and tanh, inlined: SLEEF's tanh alone took as long as a layer product.
+/* exp and tanh, inlined: SLEEF's tanh alone took as long as a layer product. Also for the rows of
+ * networks on images; who includes this defines `real`, `value`, `mask`, SG_SINGLE, SG_INLINE and
+ * sgi_splat.
  *
  * Both rest on y = n ln 2 + r, |r| <= ln 2 / 2, and expm1(r) = r + r^2 q(r), q of degree 4 in float
  * (minimax, relative error 1.3e-8) and of degree 10 in double (at Chebyshev's points, 9e-19).

@@ -28,8 +28,10 @@ static sg_status need_section(sgi_problem *problem, sgi_reader *reader, const ch
 /* A new name must be well-formed and mean nothing yet. */
 static sg_status check_new_name(sgi_reader *reader, const sgi_yaml *node, bool coordinate)
 {
-    static const char *const kinds[] = {"", "a coordinate", "a field", "a constant or a definition",
-                                        "a function"};
+    static const char *const kinds[] = {[SG_NAME_COORDINATE] = "a coordinate",
+                                        [SG_NAME_FIELD] = "a field",
+                                        [SG_NAME_SYMBOL] = "a constant or a definition",
+                                        [SG_NAME_FUNCTION] = "a function"};
     if (node->kind != SG_YAML_SCALAR || !sgi_is_name(node->text, node->length))
         return refuse(reader, node,
                       "a name is a letter followed by letters, digits and underscores, at most 40");

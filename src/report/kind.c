@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "runs/evaluations.h"
+
 static const sgi_report_kind *const kinds[] = {&sgi_report_problem, &sgi_report_images};
 
 const sgi_report_kind *sgi_report_kind_of(const sgi_runs *runs)
@@ -15,13 +17,60 @@ const sgi_report_kind *sgi_report_kind_of(const sgi_runs *runs)
     return &sgi_report_problem;
 }
 
-sgi_statistic sgi_over_seeds(const sgi_runs *runs, const sgi_variant *variant, sgi_run_value *value,
-                             double target)
+double sgi_value_last(const sgi_run *run, const char *of, double target)
+{
+    (void)target;
+    return sgi_columns_last(&run->evaluation, of);
+}
+
+double sgi_value_lowest(const sgi_run *run, const char *of, double target)
+{
+    (void)target;
+    return sgi_evaluations_best(run, of, false).value;
+}
+
+double sgi_value_lowest_step(const sgi_run *run, const char *of, double target)
+{
+    (void)target;
+    return sgi_evaluations_best(run, of, false).step;
+}
+
+double sgi_value_highest(const sgi_run *run, const char *of, double target)
+{
+    (void)target;
+    return sgi_evaluations_best(run, of, true).value;
+}
+
+double sgi_value_highest_step(const sgi_run *run, const char *of, double target)
+{
+    (void)target;
+    return sgi_evaluations_best(run, of, true).step;
+}
+
+double sgi_value_median(const sgi_run *run, const char *of, double target)
+{
+    (void)target;
+    return sgi_evaluations_median(run, of);
+}
+
+double sgi_value_recorded(const sgi_run *run, const char *of, double target)
+{
+    (void)target;
+    return sgi_run_number(run, NULL, of);
+}
+
+static double found(const sgi_run *run, const sgi_report_statistic *what, double target)
+{
+    return what->whole ? what->whole(run) : what->value(run, what->of, target);
+}
+
+sgi_statistic sgi_over_seeds(const sgi_runs *runs, const sgi_variant *variant,
+                             const sgi_report_statistic *what, double target)
 {
     sgi_statistic s = {0, NAN, NAN};
     double sum = 0, squares = 0;
     for (size_t i = 0; i < variant->count; i++) {
-        double x = value(&runs->runs[variant->first + i], target);
+        double x = found(&runs->runs[variant->first + i], what, target);
         if (!isnan(x)) {
             sum += x;
             s.count++;
@@ -30,7 +79,7 @@ sgi_statistic sgi_over_seeds(const sgi_runs *runs, const sgi_variant *variant, s
     if (s.count)
         s.mean = sum / (double)s.count;
     for (size_t i = 0; i < variant->count; i++) {
-        double x = value(&runs->runs[variant->first + i], target);
+        double x = found(&runs->runs[variant->first + i], what, target);
         if (!isnan(x))
             squares += (x - s.mean) * (x - s.mean);
     }

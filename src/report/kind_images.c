@@ -6,93 +6,49 @@
 #include "report/page.h"
 #include "runs/image_run.h"
 
-static double top1(const sgi_run *run, double target)
+static double top1_reached(const sgi_run *run, const char *of, double target)
 {
-    (void)target;
-    return sgi_columns_last(&run->evaluation, "validation/top1");
-}
-
-static double top5(const sgi_run *run, double target)
-{
-    (void)target;
-    return sgi_columns_last(&run->evaluation, "validation/top5");
-}
-
-static double best_top1(const sgi_run *run, double target)
-{
-    (void)target;
-    double step;
-    return sgi_image_best(run, &step);
-}
-
-static double best_step(const sgi_run *run, double target)
-{
-    (void)target;
-    double step;
-    (void)sgi_image_best(run, &step);
-    return step;
-}
-
-static double top1_reached(const sgi_run *run, double target)
-{
-    const double *share = sgi_columns_find(&run->evaluation, "validation/top1");
+    const double *share = sgi_columns_find(&run->evaluation, of);
     for (size_t r = 0; share && r < run->evaluation.rows; r++)
         if (share[r] >= target && isfinite(share[r]))
             return run->evaluation.items[0].values[r];
     return NAN;
 }
 
-static double epochs(const sgi_run *run, double target)
+/* In training, not in evaluations. */
+static double last_of_training(const sgi_run *run, const char *of, double target)
 {
     (void)target;
-    return sgi_image_epochs(run);
+    return sgi_columns_last(&run->training, of);
 }
 
-static double images_per_second(const sgi_run *run, double target)
-{
-    (void)target;
-    return sgi_run_number(run, NULL, "images_per_second");
-}
-
-static double memory(const sgi_run *run, double target)
-{
-    (void)target;
-    return sgi_image_memory(run);
-}
-
-static double skipped(const sgi_run *run, double target)
-{
-    (void)target;
-    return sgi_columns_last(&run->training, "skipped");
-}
-
-static double collapsed(const sgi_run *run, double target)
-{
-    (void)target;
-    return sgi_image_collapsed(run);
-}
+#define TOP1 "validation/top1"
 
 static void summarise(sgi_report_variant *entry, const sgi_report_variant *base,
                       const sgi_runs *runs, const sgi_variant *variant)
 {
-    entry->top1 = sgi_over_seeds(runs, variant, top1, 0);
-    entry->top5 = sgi_over_seeds(runs, variant, top5, 0);
-    entry->best_top1 = sgi_over_seeds(runs, variant, best_top1, 0);
-    entry->best_step = sgi_over_seeds(runs, variant, best_step, 0);
-    entry->epochs = sgi_over_seeds(runs, variant, epochs, 0);
-    entry->images_per_second = sgi_over_seeds(runs, variant, images_per_second, 0);
-    entry->memory = sgi_over_seeds(runs, variant, memory, 0);
-    entry->skipped = sgi_over_seeds(runs, variant, skipped, 0);
-    entry->collapsed = sgi_over_seeds(runs, variant, collapsed, 0);
+    const sgi_report_statistic when = {.value = top1_reached, .of = TOP1};
     for (size_t i = 0; i < variant->count; i++) {
         const sgi_run *run = &runs->runs[variant->first + i];
-        entry->at_chance += sgi_image_at_chance(run, top1(run, 0));
+        entry->at_chance += sgi_image_at_chance(run, sgi_columns_last(&run->evaluation, TOP1));
     }
     if (base->at_chance < base->runs)
-        entry->reached = sgi_over_seeds(runs, variant, top1_reached, base->top1.mean);
+        entry->reached = sgi_over_seeds(runs, variant, &when, base->top1.mean);
 }
 
 #define AT(member) offsetof(sgi_report_variant, member)
+
+static const sgi_report_statistic statistics[] = {
+    {AT(top1), sgi_value_last, TOP1, NULL},
+    {AT(top5), sgi_value_last, "validation/top5", NULL},
+    {AT(best_top1), sgi_value_highest, TOP1, NULL},
+    {AT(best_step), sgi_value_highest_step, TOP1, NULL},
+    {AT(epochs), NULL, NULL, sgi_image_epochs},
+    {AT(images_per_second), sgi_value_recorded, "images_per_second", NULL},
+    {AT(memory), NULL, NULL, sgi_image_memory},
+    {AT(skipped), last_of_training, "skipped", NULL},
+    {AT(collapsed), NULL, NULL, sgi_image_collapsed},
+};
 
 static const sgi_report_row rows[] = {
     {"test top-1", "test top-1", AT(top1), SG_UNIT_SHARE, SG_BETTER_HIGHER, false, false},
@@ -138,6 +94,8 @@ const sgi_report_kind sgi_report_images = {
     .every_variant = true,
     .shares = true,
     .repeat_rows = sgi_page_image_repeat,
+    .statistics = statistics,
+    .statistic_count = sizeof statistics / sizeof statistics[0],
     .summarise = summarise,
     .chance = sgi_image_chance,
 };

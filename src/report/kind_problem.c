@@ -6,67 +6,13 @@
 #include "report/page.h"
 #include "runs/evaluations.h"
 
-static double relative_l2(const sgi_run *run, double target)
+static double reached(const sgi_run *run, const char *of, double target)
 {
-    (void)target;
-    return sgi_columns_last(&run->evaluation, "error/all/relative_l2");
-}
-
-static double max_error(const sgi_run *run, double target)
-{
-    (void)target;
-    return sgi_columns_last(&run->evaluation, "error/all/max");
-}
-
-static double reached(const sgi_run *run, double target)
-{
-    const double *loss = sgi_columns_find(&run->evaluation, "validation/loss");
+    const double *loss = sgi_columns_find(&run->evaluation, of);
     for (size_t r = 0; loss && r < run->evaluation.rows; r++)
         if (loss[r] <= target)
             return run->evaluation.items[0].values[r];
     return NAN;
-}
-
-static double lowest_validation(const sgi_run *run, double target)
-{
-    (void)target;
-    double step;
-    return sgi_evaluations_lowest(run, "validation/loss", &step);
-}
-
-static double lowest_validation_step(const sgi_run *run, double target)
-{
-    (void)target;
-    double step;
-    (void)sgi_evaluations_lowest(run, "validation/loss", &step);
-    return step;
-}
-
-static double lowest_l2(const sgi_run *run, double target)
-{
-    (void)target;
-    double step;
-    return sgi_evaluations_lowest(run, "error/all/relative_l2", &step);
-}
-
-static double lowest_l2_step(const sgi_run *run, double target)
-{
-    (void)target;
-    double step;
-    (void)sgi_evaluations_lowest(run, "error/all/relative_l2", &step);
-    return step;
-}
-
-static double median_validation(const sgi_run *run, double target)
-{
-    (void)target;
-    return sgi_evaluations_median(run, "validation/loss");
-}
-
-static double median_l2(const sgi_run *run, double target)
-{
-    (void)target;
-    return sgi_evaluations_median(run, "error/all/relative_l2");
 }
 
 static bool restless(const sgi_run *run, const char *column)
@@ -75,26 +21,32 @@ static bool restless(const sgi_run *run, const char *column)
     return values && sgi_restless(values, run->evaluation.rows);
 }
 
+#define LOSS  "validation/loss"
+#define ERROR "error/all/relative_l2"
+
 static void summarise(sgi_report_variant *entry, const sgi_report_variant *base,
                       const sgi_runs *runs, const sgi_variant *variant)
 {
-    entry->relative_l2 = sgi_over_seeds(runs, variant, relative_l2, 0);
-    entry->max_error = sgi_over_seeds(runs, variant, max_error, 0);
-    entry->lowest_validation = sgi_over_seeds(runs, variant, lowest_validation, 0);
-    entry->lowest_validation_step = sgi_over_seeds(runs, variant, lowest_validation_step, 0);
-    entry->lowest_l2 = sgi_over_seeds(runs, variant, lowest_l2, 0);
-    entry->lowest_l2_step = sgi_over_seeds(runs, variant, lowest_l2_step, 0);
-    entry->median_validation = sgi_over_seeds(runs, variant, median_validation, 0);
-    entry->median_l2 = sgi_over_seeds(runs, variant, median_l2, 0);
     for (size_t i = 0; i < variant->count; i++) {
         const sgi_run *run = &runs->runs[variant->first + i];
-        entry->restless |=
-            restless(run, "validation/loss") || restless(run, "error/all/relative_l2");
+        entry->restless |= restless(run, LOSS) || restless(run, ERROR);
     }
-    entry->reached = sgi_over_seeds(runs, variant, reached, base->validation.mean);
+    const sgi_report_statistic when = {.value = reached, .of = LOSS};
+    entry->reached = sgi_over_seeds(runs, variant, &when, base->validation.mean);
 }
 
 #define AT(member) offsetof(sgi_report_variant, member)
+
+static const sgi_report_statistic statistics[] = {
+    {AT(relative_l2), sgi_value_last, ERROR, NULL},
+    {AT(max_error), sgi_value_last, "error/all/max", NULL},
+    {AT(lowest_validation), sgi_value_lowest, LOSS, NULL},
+    {AT(lowest_validation_step), sgi_value_lowest_step, LOSS, NULL},
+    {AT(lowest_l2), sgi_value_lowest, ERROR, NULL},
+    {AT(lowest_l2_step), sgi_value_lowest_step, ERROR, NULL},
+    {AT(median_validation), sgi_value_median, LOSS, NULL},
+    {AT(median_l2), sgi_value_median, ERROR, NULL},
+};
 
 static const sgi_report_row rows[] = {
     {"validation loss", "validation loss", AT(validation), SG_UNIT_NUMBER, SG_BETTER_LOWER, false,
@@ -138,5 +90,7 @@ const sgi_report_kind sgi_report_problem = {
     .facts = facts,
     .fact_count = sizeof facts / sizeof facts[0],
     .compared_network = "network",
+    .statistics = statistics,
+    .statistic_count = sizeof statistics / sizeof statistics[0],
     .summarise = summarise,
 };

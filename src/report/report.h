@@ -92,6 +92,11 @@ static inline const sgi_statistic *sgi_report_value(const sgi_report_variant *of
     return (const void *)((const char *)of + offset);
 }
 
+static inline sgi_statistic *sgi_report_place(sgi_report_variant *of, size_t offset)
+{
+    return (void *)((char *)of + offset);
+}
+
 /* *out is always safe to release. */
 SG_CHECKED sg_status sgi_report_summarise(sgi_report_summary *out, const char *folder,
                                           const sg_allocator *allocator, sg_diagnostic *diagnostic);

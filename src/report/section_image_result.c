@@ -126,17 +126,17 @@ static void tell_layer(sgi_text *out, const sgi_event *event, const char *before
 static void tell_event(sgi_text *out, const sgi_run *run, const sgi_event *event)
 {
     double classes = sgi_run_number(run, "data", "classes");
-    if (strcmp(event->kind, "exploded") == 0) {
+    if (event->kind == SG_EVENT_EXPLODED) {
         sgi_text_add(out, "the training loss exploded");
         tell_layer(out, event, ", with the largest activations in ");
-    } else if (strcmp(event->kind, "not_finite") == 0 && event->layer[0]) {
+    } else if (event->kind == SG_EVENT_NOT_FINITE && event->layer[0]) {
         bool backward = strcmp(event->pass, "backward") == 0;
         tell_layer(out, event, "");
         sgi_text_add(out, backward ? " was the first layer whose gradient was not finite"
                                    : " was the first layer whose output was not finite");
-    } else if (strcmp(event->kind, "not_finite") == 0) {
+    } else if (event->kind == SG_EVENT_NOT_FINITE) {
         sgi_text_add(out, "the loss or a gradient was not finite");
-    } else if (strcmp(event->kind, "constant") == 0) {
+    } else if (event->kind == SG_EVENT_CONSTANT) {
         sgi_text_add(out, "every test image got the same class");
         if (isfinite(event->class_index))
             sgi_text_format(out, " (number %.0f)", event->class_index);
@@ -145,12 +145,12 @@ static void tell_event(sgi_text *out, const sgi_run *run, const sgi_event *event
             sgi_text_escape(out, event->layer);
             sgi_text_add(out, "</code> on the outputs did not depend on the image");
         }
-    } else if (strcmp(event->kind, "recovered") == 0) {
+    } else if (event->kind == SG_EVENT_RECOVERED) {
         sgi_text_add(out, "it recovered");
         if (classes > 1)
             sgi_text_format(out, ": the loss came back below that of guessing, %.2f", log(classes));
     } else {
-        sgi_text_escape(out, event->text[0] ? event->text : event->kind);
+        sgi_text_escape(out, event->text[0] ? event->text : event->word);
     }
 }
 

@@ -1,8 +1,6 @@
 /* What happened inside: the standard deviation of each layer's activations, a panel a variant on
  * shared axes, over the steps and over the depth. Without BatchNorm nothing holds it; this is where
  * an overflow is seen to come from. */
-#include <string.h>
-
 #include "report/layers.h"
 #include "runs/image_run.h"
 
@@ -21,18 +19,12 @@ typedef struct panel {
 /* A run's events as vertical marks. */
 static size_t event_marks(const sgi_run *run, sgi_mark marks[MARKS_MOST])
 {
-    static const char *const known[][2] = {{"exploded", "exploded"},
-                                           {"not_finite", "not finite"},
-                                           {"constant", "one class for all"},
-                                           {"recovered", "recovered"}};
+    static const char *const titles[] = {SG_EVENT_LIST(SGI_LIST_TITLE)};
     size_t count = 0;
     for (size_t i = 0; i < sgi_image_run_events(run) && count < MARKS_MOST; i++) {
         sgi_event event;
-        if (!sgi_image_run_event(run, i, &event))
-            continue;
-        for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
-            if (strcmp(event.kind, known[k][0]) == 0)
-                marks[count++] = (sgi_mark){event.step, true, known[k][1]};
+        if (sgi_image_run_event(run, i, &event) && (int)event.kind < SG_EVENTS)
+            marks[count++] = (sgi_mark){event.step, true, titles[event.kind]};
     }
     return count;
 }
@@ -54,6 +46,21 @@ static size_t make_panels(sgi_page *page, panel *panels)
     return count;
 }
 
+/* A panel on the axes that all share; `chart` says the rest. */
+static void draw_panel(sgi_page *page, const sgi_axis *x, const sgi_axis *y, sgi_chart chart)
+{
+    chart.y_label = "std of the activations";
+    chart.log_x = x->log;
+    chart.log_y = true;
+    chart.width = WIDTH;
+    chart.height = HEIGHT;
+    chart.x_low = x->low;
+    chart.x_high = x->high;
+    chart.y_low = y->low;
+    chart.y_high = y->high;
+    sgi_chart_draw(page->out, &chart);
+}
+
 static void draw_over_steps(sgi_page *page, const panel *panels, size_t count)
 {
     sgi_step_span span = {0, 0};
@@ -70,23 +77,14 @@ static void draw_over_steps(sgi_page *page, const panel *panels, size_t count)
     sgi_axis_settle(&x, 0.015);
     sgi_axis_settle(&y, 0.06);
     for (size_t p = 0; p < count; p++) {
-        sgi_chart chart = {.title = panels[p].title ? panels[p].title : "Over the steps",
-                           .x_label = "step",
-                           .y_label = "std of the activations",
-                           .log_x = x.log,
-                           .log_y = true,
-                           .width = WIDTH,
-                           .height = HEIGHT,
-                           .x_low = x.low,
-                           .x_high = x.high,
-                           .y_low = y.low,
-                           .y_high = y.high,
-                           .points = SG_LAYERS_POINTS,
-                           .lines = panels[p].lines,
-                           .line_count = panels[p].line_count,
-                           .marks = panels[p].marks,
-                           .mark_count = panels[p].mark_count};
-        sgi_chart_draw(page->out, &chart);
+        draw_panel(page, &x, &y,
+                   (sgi_chart){.title = panels[p].title ? panels[p].title : "Over the steps",
+                               .x_label = "step",
+                               .points = SG_LAYERS_POINTS,
+                               .lines = panels[p].lines,
+                               .line_count = panels[p].line_count,
+                               .marks = panels[p].marks,
+                               .mark_count = panels[p].mark_count});
     }
 }
 
@@ -100,21 +98,13 @@ static void draw_over_depth(sgi_page *page, const panel *panels, size_t count)
     sgi_axis_settle(&x, 0.015);
     sgi_axis_settle(&y, 0.06);
     for (size_t p = 0; p < count; p++) {
-        sgi_chart chart = {.title = panels[p].title ? panels[p].title
-                                                    : "From the first layer to the last",
-                           .x_label = sgi_layers_depth_label(page, &panels[p].layers),
-                           .y_label = "std of the activations",
-                           .log_y = true,
-                           .width = WIDTH,
-                           .height = HEIGHT,
-                           .x_low = x.low,
-                           .x_high = x.high,
-                           .y_low = y.low,
-                           .y_high = y.high,
-                           .lines = panels[p].profiles,
-                           .line_count = panels[p].profile_count,
-                           .legend = true};
-        sgi_chart_draw(page->out, &chart);
+        draw_panel(page, &x, &y,
+                   (sgi_chart){.title = panels[p].title ? panels[p].title
+                                                        : "From the first layer to the last",
+                               .x_label = sgi_layers_depth_label(page, &panels[p].layers),
+                               .lines = panels[p].profiles,
+                               .line_count = panels[p].profile_count,
+                               .legend = true});
     }
 }
 

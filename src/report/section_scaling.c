@@ -161,6 +161,16 @@ static void layer_charts(sgi_page *page, size_t scaled)
     sgi_text_add(page->out, "</div>\n");
 }
 
+/* A chart on half the page, on a logarithmic axis; `chart` says the rest. */
+static void half_chart(sgi_page *page, sgi_chart chart)
+{
+    chart.log_y = chart.legend = true;
+    chart.width = HALF;
+    chart.height = HALF_HEIGHT;
+    if (chart.line_count)
+        sgi_chart_draw(page->out, &chart);
+}
+
 /* The factors over the depth at a few steps. */
 static void factor_chart(sgi_page *page, size_t scaled)
 {
@@ -170,18 +180,13 @@ static void factor_chart(sgi_page *page, size_t scaled)
         return;
     size_t count = sgi_layers_profiles(page, &layers, lines);
     sgi_mark one = {1, false, "unchanged"};
-    sgi_chart chart = {.title = "Factor of each layer’s gradient",
-                       .x_label = sgi_layers_depth_label(page, &layers),
-                       .y_label = "factor",
-                       .log_y = true,
-                       .width = HALF,
-                       .height = HALF_HEIGHT,
-                       .lines = lines,
-                       .line_count = count,
-                       .legend = true,
-                       .marks = &one,
-                       .mark_count = 1};
-    sgi_chart_draw(page->out, &chart);
+    half_chart(page, (sgi_chart){.title = "Factor of each layer’s gradient",
+                                 .x_label = sgi_layers_depth_label(page, &layers),
+                                 .y_label = "factor",
+                                 .lines = lines,
+                                 .line_count = count,
+                                 .marks = &one,
+                                 .mark_count = 1});
 }
 
 /* ---- Scales over the steps ----------------------------------------------------------------- */
@@ -202,19 +207,13 @@ static void reference_chart(sgi_page *page)
     size_t mark_count = sgi_page_window_mark(page, marks);
     if (eps > 0)
         marks[mark_count++] = (sgi_mark){eps, false, "Adam’s eps"};
-    sgi_chart chart = {.title = "Reference scale c",
-                       .x_label = "step",
-                       .y_label = "c",
-                       .log_y = true,
-                       .width = HALF,
-                       .height = HALF_HEIGHT,
-                       .lines = lines,
-                       .line_count = count,
-                       .legend = true,
-                       .marks = marks,
-                       .mark_count = mark_count};
-    if (count)
-        sgi_chart_draw(page->out, &chart);
+    half_chart(page, (sgi_chart){.title = "Reference scale c",
+                                 .x_label = "step",
+                                 .y_label = "c",
+                                 .lines = lines,
+                                 .line_count = count,
+                                 .marks = marks,
+                                 .mark_count = mark_count});
 }
 
 static void ratio_chart(sgi_page *page, size_t scaled)
@@ -231,19 +230,13 @@ static void ratio_chart(sgi_page *page, size_t scaled)
     if (!sign && sgi_page_line(page, scaled, false, "ratio_scaled", SG_COLUMN_LOSS, &lines[count]))
         lines[count++].label = "after scaling";
     sgi_mark mark;
-    sgi_chart chart = {.title = "Largest over smallest layer scale, R_std",
-                       .x_label = "step",
-                       .y_label = "R_std",
-                       .log_y = true,
-                       .width = HALF,
-                       .height = HALF_HEIGHT,
-                       .lines = lines,
-                       .line_count = count,
-                       .legend = true,
-                       .marks = &mark,
-                       .mark_count = sgi_page_window_mark(page, &mark)};
-    if (count)
-        sgi_chart_draw(page->out, &chart);
+    half_chart(page, (sgi_chart){.title = "Largest over smallest layer scale, R_std",
+                                 .x_label = "step",
+                                 .y_label = "R_std",
+                                 .lines = lines,
+                                 .line_count = count,
+                                 .marks = &mark,
+                                 .mark_count = sgi_page_window_mark(page, &mark)});
 }
 
 static int by_size(const void *a, const void *b)

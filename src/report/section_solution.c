@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "report/field_grid.h"
 #include "report/page.h"
 
@@ -226,7 +227,7 @@ static void draw_maps(const gallery *g, const picture *list, size_t count, sgi_m
     const char *titles[PLANES_MOST] = {0}, *rows[SOURCES_MOST];
     size_t slices = g->view.count;
     maps.columns = slices > 1 ? slices : count < COLUMNS ? count : COLUMNS;
-    maps.rows = slices > 1 ? count : (count + COLUMNS - 1) / COLUMNS;
+    maps.rows = slices > 1 ? count : sgi_parts(count, COLUMNS);
     for (size_t p = 0; p < count; p++) {
         rows[p] = list[p].label;
         for (size_t s = 0; s < slices; s++) {

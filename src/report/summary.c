@@ -8,22 +8,18 @@
 #include "files/file.h"
 #include "report/kind.h"
 
-static double validation(const sgi_run *run, double target)
-{
-    (void)target;
-    return sgi_columns_last(&run->evaluation, "validation/loss");
-}
+/* What every kind has. */
+static const sgi_report_statistic common[] = {
+    {offsetof(sgi_report_variant, validation), sgi_value_last, "validation/loss", NULL},
+    {offsetof(sgi_report_variant, seconds), sgi_value_recorded, "seconds", NULL},
+    {offsetof(sgi_report_variant, steps), sgi_value_recorded, "steps_done", NULL},
+};
 
-static double seconds(const sgi_run *run, double target)
+static void fill(sgi_report_variant *entry, const sgi_report_statistic *list, size_t count,
+                 const sgi_runs *runs, const sgi_variant *variant)
 {
-    (void)target;
-    return sgi_run_number(run, NULL, "seconds");
-}
-
-static double steps(const sgi_run *run, double target)
-{
-    (void)target;
-    return sgi_run_number(run, NULL, "steps_done");
+    for (size_t i = 0; i < count; i++)
+        *sgi_report_place(entry, list[i].offset) = sgi_over_seeds(runs, variant, &list[i], 0);
 }
 
 static void summarise(const sgi_report_kind *kind, sgi_report_variant *entry,
@@ -32,9 +28,6 @@ static void summarise(const sgi_report_kind *kind, sgi_report_variant *entry,
 {
     static const sgi_statistic none = {0, NAN, NAN};
     entry->runs = variant->count;
-    entry->validation = sgi_over_seeds(runs, variant, validation, 0);
-    entry->seconds = sgi_over_seeds(runs, variant, seconds, 0);
-    entry->steps = sgi_over_seeds(runs, variant, steps, 0);
     entry->relative_l2 = entry->max_error = entry->reached = none;
     entry->lowest_validation = entry->lowest_validation_step = none;
     entry->lowest_l2 = entry->lowest_l2_step = none;
@@ -42,6 +35,8 @@ static void summarise(const sgi_report_kind *kind, sgi_report_variant *entry,
     entry->restless = false;
     entry->top1 = entry->top5 = entry->best_top1 = entry->best_step = entry->epochs = none;
     entry->images_per_second = entry->memory = entry->skipped = entry->collapsed = none;
+    fill(entry, common, sizeof common / sizeof common[0], runs, variant);
+    fill(entry, kind->statistics, kind->statistic_count, runs, variant);
     /* After the rest: the baseline's own target is in its own entry. */
     kind->summarise(entry, base, runs, variant);
 }

@@ -3,17 +3,16 @@
 
 #include <math.h>
 
-double sgi_evaluations_lowest(const sgi_run *run, const char *column, double *step)
+sgi_best sgi_evaluations_best(const sgi_run *run, const char *column, bool highest)
 {
     const double *values = sgi_columns_find(&run->evaluation, column);
-    double lowest = NAN;
-    *step = NAN;
-    for (size_t r = 0; values && r < run->evaluation.rows; r++)
-        if (isfinite(values[r]) && !(values[r] >= lowest)) {
-            lowest = values[r];
-            *step = run->evaluation.items[0].values[r];
-        }
-    return lowest;
+    sgi_best best = {NAN, NAN};
+    for (size_t r = 0; values && r < run->evaluation.rows; r++) {
+        bool behind = highest ? values[r] <= best.value : values[r] >= best.value;
+        if (isfinite(values[r]) && !behind)
+            best = (sgi_best){values[r], run->evaluation.items[0].values[r]};
+    }
+    return best;
 }
 
 double sgi_median_ending(const double *last)

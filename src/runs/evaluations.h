@@ -8,8 +8,12 @@
 /* How many evaluations a median is over. */
 enum { SG_MEDIAN_OVER = 5 };
 
-/* The lowest finite value of a column and the step where it was first met; both NaN without one. */
-double sgi_evaluations_lowest(const sgi_run *run, const char *column, double *step);
+/* The lowest or highest finite value of a column, and the step where it was first met; both NaN
+ * without one. */
+typedef struct sgi_best {
+    double value, step;
+} sgi_best;
+sgi_best sgi_evaluations_best(const sgi_run *run, const char *column, bool highest);
 
 /* The median of the last SG_MEDIAN_OVER values of a column; NaN when there are fewer, infinite when
  * most of them are not finite. */

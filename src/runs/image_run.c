@@ -21,10 +21,20 @@ size_t sgi_image_run_events(const sgi_run *run)
     return json_array_size(json_object_get(run->info, "events"));
 }
 
+static sgi_image_event_kind kind_of(const char *word)
+{
+    static const char *const names[] = {SG_EVENT_LIST(SGI_LIST_NAME)};
+    int kind = 0;
+    while (kind < SG_EVENTS && strcmp(names[kind], word) != 0)
+        kind++;
+    return (sgi_image_event_kind)kind;
+}
+
 bool sgi_image_run_event(const sgi_run *run, size_t i, sgi_event *event)
 {
     const json_t *entry = json_array_get(json_object_get(run->info, "events"), i);
-    *event = (sgi_event){.kind = text_of(entry, "kind"),
+    *event = (sgi_event){.kind = kind_of(text_of(entry, "kind")),
+                         .word = text_of(entry, "kind"),
                          .layer = text_of(entry, "layer"),
                          .pass = text_of(entry, "pass"),
                          .text = text_of(entry, "text"),
@@ -52,9 +62,9 @@ bool sgi_image_at_chance(const sgi_run *run, double top1)
  * first epoch on. */
 static bool is_trouble(const sgi_run *run, const sgi_event *event)
 {
-    if (strcmp(event->kind, "constant") == 0)
+    if (event->kind == SG_EVENT_CONSTANT)
         return !(sgi_image_epochs(run) < 1);
-    return strcmp(event->kind, "exploded") == 0 || strcmp(event->kind, "not_finite") == 0;
+    return event->kind == SG_EVENT_EXPLODED || event->kind == SG_EVENT_NOT_FINITE;
 }
 
 /* The step of the first trouble that no recovery follows; NaN when there is none. */
@@ -63,7 +73,7 @@ static double first_trouble(const sgi_run *run)
     double recovered = -INFINITY, trouble = NAN;
     sgi_event event;
     for (size_t i = 0; i < sgi_image_run_events(run); i++)
-        if (sgi_image_run_event(run, i, &event) && strcmp(event.kind, "recovered") == 0)
+        if (sgi_image_run_event(run, i, &event) && event.kind == SG_EVENT_RECOVERED)
             recovered = fmax(recovered, event.step);
     for (size_t i = 0; i < sgi_image_run_events(run); i++)
         if (sgi_image_run_event(run, i, &event) && is_trouble(run, &event) &&
@@ -79,19 +89,6 @@ double sgi_image_collapsed(const sgi_run *run)
     if (strcmp(sgi_run_text(run, NULL, "status"), "failed") == 0)
         return isnan(trouble) ? sgi_run_number(run, NULL, "steps_done") : trouble;
     return isnan(top1) || sgi_image_at_chance(run, top1) ? trouble : NAN;
-}
-
-double sgi_image_best(const sgi_run *run, double *step)
-{
-    const double *top1 = sgi_columns_find(&run->evaluation, "validation/top1");
-    double best = NAN;
-    *step = NAN;
-    for (size_t r = 0; top1 && r < run->evaluation.rows; r++)
-        if (isfinite(top1[r]) && !(top1[r] <= best)) {
-            best = top1[r];
-            *step = run->evaluation.items[0].values[r];
-        }
-    return best;
 }
 
 double sgi_image_memory(const sgi_run *run)

@@ -5,10 +5,13 @@
 #include <stdbool.h>
 
 #include "runs/runs.h"
+#include "train/event_list.h"
 
 /* An entry of run.json's "events". Texts that are missing are "", numbers NaN. */
 typedef struct sgi_event {
-    const char *kind, *layer, *pass, *text;
+    sgi_image_event_kind kind; /* SG_EVENTS: none of them, and */
+    const char *word;          /* what it is called */
+    const char *layer, *pass, *text;
     double step, value, class_index;
 } sgi_event;
 
@@ -28,9 +31,6 @@ bool sgi_image_at_chance(const sgi_run *run, double top1);
  * than guessing. That trouble's step, or without any the step at which the run failed. In the first
  * epoch `constant` is no trouble. */
 double sgi_image_collapsed(const sgi_run *run);
-
-/* The highest test top-1 and the step of its first evaluation; NaN when there is none. */
-double sgi_image_best(const sgi_run *run, double *step);
 
 /* Bytes of the network, its activations and its work space; NaN when the run does not say. */
 double sgi_image_memory(const sgi_run *run);

@@ -42,7 +42,7 @@ static const sgi_option rows[] = {
     COUNT("data.test_images", TOP(data.test_images), 0, "0",
           "how many test images an evaluation takes, from the first on; 0 means all"),
 
-    CHOICE("network.model", TOP(network.model), "resnet18 resnet50 efficientnet_v2_s mlp",
+    CHOICE("network.model", TOP(network.model), WORDS(SG_MODEL_LIST(SGI_LIST_WORD)),
            "efficientnet_v2_s", "one of torchvision's architectures, or a multilayer perceptron"),
     CHOICE("network.norm", TOP(network.norm), WORDS(SG_NORM_LIST(SGI_LIST_WORD)), "none",
            "the normalisation in the places where the model has BatchNorm"),

@@ -38,7 +38,7 @@ typedef struct sgi_data_settings {
 typedef enum sgi_calibration { SGI_CALIBRATION_LIST(SG_LIST_ENUM) } sgi_calibration;
 
 typedef struct sgi_model_settings {
-    int model; /* index of sg_model_name */
+    int model; /* sg_model */
     int norm;  /* sg_norm */
     bool bias;
     double dropout, drop_path; /* < 0: the model's own */

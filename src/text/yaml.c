@@ -18,7 +18,9 @@ typedef struct builder {
 
 const char *sgi_yaml_kind_name(sgi_yaml_kind kind)
 {
-    static const char *const names[] = {"a value", "a list", "a mapping"};
+    static const char *const names[] = {[SG_YAML_SCALAR] = "a value",
+                                        [SG_YAML_SEQUENCE] = "a list",
+                                        [SG_YAML_MAPPING] = "a mapping"};
     return names[kind];
 }
 

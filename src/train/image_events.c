@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const kind_names[SG_EVENTS] = {"exploded", "not_finite", "constant",
-                                                  "recovered"};
+static const char *const kind_names[] = {SG_EVENT_LIST(SGI_LIST_NAME)};
 
 double sgi_exploded_loss(int classes)
 {

@@ -6,15 +6,8 @@
 
 #include <jansson.h>
 
+#include "train/event_list.h"
 #include "train/image_trainer.h"
-
-typedef enum sgi_image_event_kind {
-    SG_EVENT_EXPLODED,   /* the training loss passed 100 times that of guessing */
-    SG_EVENT_NOT_FINITE, /* an output or a gradient left the finite range */
-    SG_EVENT_CONSTANT,   /* every test image got the same class */
-    SG_EVENT_RECOVERED,  /* after one of these: the test loss is below that of guessing */
-    SG_EVENTS
-} sgi_image_event_kind;
 
 typedef struct sgi_image_event {
     sgi_image_event_kind kind;

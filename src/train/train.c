@@ -280,11 +280,17 @@ static sg_status loop(run *r)
     return status;
 }
 
+const char *sgi_train_end_name(sgi_train_end end)
+{
+    static const char *const names[] = {SG_TRAIN_END_LIST(SGI_LIST_NAME)};
+    return names[end];
+}
+
 /* The record of a run that ended, written last: "complete" means that all else is there. */
 static sg_status finish(run *r)
 {
-    const char *const states[] = {r->config->report_follows ? "finishing" : "complete",
-                                  "interrupted", "failed"};
+    bool follows = r->config->report_follows && r->result->end == SG_TRAIN_COMPLETE;
+    const char *state = follows ? "finishing" : sgi_train_end_name(r->result->end);
     sg_status status = SG_OK;
     if (r->result->end != SG_TRAIN_FAILED) {
         if (r->evaluated_step != r->progress.step)
@@ -305,7 +311,7 @@ static sg_status finish(run *r)
     if (r->result->end == SG_TRAIN_FAILED)
         reason = *kept;
     r->diagnostic = &later;
-    status = write_record(r, states[r->result->end], reason.message);
+    status = write_record(r, state, reason.message);
     r->diagnostic = kept;
     if (status != SG_OK)
         *kept = later;

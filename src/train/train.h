@@ -6,6 +6,7 @@
 
 #include <signal.h>
 
+#include "base/list.h"
 #include "stablegrad/pinn.h"
 #include "train/subject.h"
 
@@ -37,11 +38,16 @@ typedef struct sgi_train_config {
     const volatile sig_atomic_t *stop; /* set by a signal: checkpoint and end; may be NULL */
 } sgi_train_config;
 
-typedef enum sgi_train_end {
-    SG_TRAIN_COMPLETE,
-    SG_TRAIN_INTERRUPTED, /* by `stop`, with a checkpoint */
-    SG_TRAIN_FAILED /* numerics; `diagnostic` says why, and the last good checkpoint is kept */
-} sgi_train_end;
+#define SG_TRAIN_END_LIST(X)                                                                       \
+    X(SG_TRAIN_COMPLETE, "complete")                                                               \
+    /* by `stop`, with a checkpoint */                                                             \
+    X(SG_TRAIN_INTERRUPTED, "interrupted")                                                         \
+    /* numerics; `diagnostic` says why, and the last good checkpoint is kept */                    \
+    X(SG_TRAIN_FAILED, "failed")
+typedef enum sgi_train_end { SG_TRAIN_END_LIST(SG_LIST_ENUM) } sgi_train_end;
+
+/* The word for it in run.json and in the program's JSON. */
+const char *sgi_train_end_name(sgi_train_end end);
 
 typedef struct sgi_train_result {
     sgi_train_end end;
