@@ -26,6 +26,7 @@ typedef struct cli_arguments {
     int64_t seed;    /* -1: the problem's */
     int64_t seeds;   /* how many, for compare */
     int64_t step;    /* of a checkpoint; -1: the newest */
+    int64_t seconds; /* to time steps in, for check */
     const char *out, *problem, *grid, *points, *fields, *variants, *precision, *isa;
     bool resume, quiet, json, residuals, best, images, force, insist, help;
 } cli_arguments;

@@ -26,7 +26,7 @@ const cli_command commands[] = {
     {"diagnose", "RUN", 1, 1, "step set threads json",
      "Measure kernels, stability and the theorem's margin at a checkpoint", diagnose_details,
      run_diagnose},
-    {"check", "FILE", 1, 1, "set threads json",
+    {"check", "FILE", 1, 1, "set threads seconds json",
      "Check a file without training, and whether the reference solves it", NULL, run_check},
     {"report", "RUN", 1, 1, "quiet", "Write the report of a run or of a comparison anew", NULL,
      run_report},

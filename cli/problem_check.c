@@ -13,12 +13,14 @@
 enum { TIMED_STEPS = 3 };
 
 /* Seconds of one step without the optimizer's pass, the fastest of a few. */
-static double time_step(sg_pinn_batch *batch)
+static double time_step(sg_pinn_batch *batch, int64_t seconds)
 {
-    double best = INFINITY;
+    double start = sgi_seconds(), best = INFINITY;
     sg_pinn_loss loss;
     sg_pinn_gradient(batch, NULL, &loss);
     for (uint64_t i = 1; i <= TIMED_STEPS; i++) {
+        if (i > 1 && sgi_seconds() - start > (double)seconds)
+            break;
         double began = sgi_seconds();
         sg_pinn_draw(batch, i);
         sg_pinn_gradient(batch, NULL, &loss);
@@ -40,11 +42,12 @@ static void print_sets(const sg_pinn_batch *batch, const sg_pinn_information *in
     }
 }
 
-static void print_cost(const sg_pinn *pinn, const sg_pinn_trainer *trainer, sg_pool *pool)
+static void print_cost(const sg_pinn *pinn, const sg_pinn_trainer *trainer, sg_pool *pool,
+                       int64_t limit)
 {
     sg_pinn_batch *batch = sg_pinn_trainer_batch(trainer);
     char parameters[32], total[32];
-    double seconds = time_step(batch), flops = sgi_pinn_flops(batch);
+    double seconds = time_step(batch, limit), flops = sgi_pinn_flops(batch);
     double steps = (double)sg_pinn_describe(pinn)->steps;
     format_thousands(sg_jet_network_parameters(sg_pinn_network(pinn)), parameters,
                      sizeof parameters);
@@ -217,7 +220,7 @@ static int check_oddities(const sg_pinn *pinn, sg_pinn_batch *batch, json_t *obj
 
 /* ---- As a whole --------------------------------------------------------------------------- */
 
-static json_t *json_plan(const sg_pinn *pinn, const sg_pinn_trainer *trainer)
+static json_t *json_plan(const sg_pinn *pinn, const sg_pinn_trainer *trainer, int64_t limit)
 {
     const sg_pinn_information *information = sg_pinn_describe(pinn);
     sg_pinn_batch *batch = sg_pinn_trainer_batch(trainer);
@@ -236,7 +239,7 @@ static json_t *json_plan(const sg_pinn *pinn, const sg_pinn_trainer *trainer)
                         json_integer((json_int_t)sg_jet_network_parameters(sg_pinn_network(pinn))));
     json_object_set_new(object, "memory_bytes",
                         json_integer((json_int_t)sgi_pinn_trainer_memory(trainer)));
-    json_object_set_new(object, "seconds_per_step", json_real(time_step(batch)));
+    json_object_set_new(object, "seconds_per_step", json_real(time_step(batch, limit)));
     json_object_set_new(object, "sets", sets);
     return object;
 }
@@ -246,9 +249,10 @@ static int worse(int a, int b)
     return a > b ? a : b;
 }
 
-static int print_json(sgi_problem *problem, const sg_pinn *pinn, const sg_pinn_trainer *trainer)
+static int print_json(sgi_problem *problem, const sg_pinn *pinn, const sg_pinn_trainer *trainer,
+                      int64_t limit)
 {
-    json_t *object = json_plan(pinn, trainer);
+    json_t *object = json_plan(pinn, trainer, limit);
     int code = check_oddities(pinn, sg_pinn_trainer_batch(trainer), object);
     code = worse(code, check_reference(problem, object));
     json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
@@ -270,12 +274,12 @@ int check_problem(sgi_problem *problem, const cli_arguments *arguments)
         complain("the problem cannot be set up: %s", sg_status_text(status));
         code = exit_code_of(status);
     } else if (arguments->json) {
-        code = print_json(problem, pinn, trainer);
+        code = print_json(problem, pinn, trainer, arguments->seconds);
     } else {
         if (!arguments->quiet)
             print_problem(pinn, sg_pinn_trainer_batch(trainer));
         print_sets(sg_pinn_trainer_batch(trainer), sg_pinn_describe(pinn));
-        print_cost(pinn, trainer, pool);
+        print_cost(pinn, trainer, pool, arguments->seconds);
         code = check_reference(problem, NULL);
         fflush(stdout);
         code = worse(code, check_oddities(pinn, sg_pinn_trainer_batch(trainer), NULL));

@@ -1,17 +1,13 @@
 /* Tasks on images as work: see work.h. */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/diagnostic.h"
 #include "base/list.h"
-#include "progress.h"
+#include "image_check.h"
 #include "task/recognise.h"
 #include "train/image_subject.h"
 #include "work.h"
-
-enum { TIMED_STEPS = 3, TRIAL_SECONDS = 20 };
 
 static sg_status open_task(void **file, const sgi_source *source, const char *const *sets,
                            size_t count, sg_diagnostic *diagnostic)
@@ -79,136 +75,12 @@ static sg_status subject(sgi_subject **out, void *file, sg_pool *pool, sg_isa is
 
 static void heading(const void *file, const sgi_subject *trained)
 {
-    const sgi_task_settings *settings = own(file);
-    const sgi_image_trainer *trainer = sgi_image_subject_trainer(trained);
-    sgi_image_data data = sgi_image_trainer_data(trainer);
-    char network[128], parameters[32], train[32], test[32], all[32];
-    sgi_describe_model(&settings->network, network, sizeof network);
-    format_thousands(sg_net_information(sgi_image_trainer_network(trainer)).parameters, parameters,
-                     sizeof parameters);
-    format_thousands(data.train_images, train, sizeof train);
-    format_thousands(data.test_images, test, sizeof test);
-    format_thousands(trained->steps, all, sizeof all);
-    printf("%s  %s, %s parameters\n", settings->name, network, parameters);
-    printf("%s + %s images of %d classes, %" PRId64 " px; %s steps of %" PRId64 " images, %" PRIu64
-           " an epoch\n",
-           train, test, data.classes, settings->data.size, all, settings->batch,
-           sgi_image_trainer_per_epoch(trainer));
-}
-
-/* ---- check -------------------------------------------------------------------------------- */
-
-/* What a few steps showed. */
-typedef struct trial {
-    double seconds;           /* of the fastest step but the first; of the first if `rough` */
-    double first;             /* of the first step, which is slower than the others */
-    bool rough;               /* the first step took so long that it was the only one */
-    double waited;            /* that all steps but the first waited for the loader */
-    double loss;              /* at the first step */
-    double largest, smallest; /* standard deviations of a layer's output at the first step */
-} trial;
-
-/* Takes a first step, and times a few more while they fit into TRIAL_SECONDS. Where a step takes
- * long, the first one is the estimate. Each step is announced on stderr. */
-static sg_status try_steps(sgi_image_trainer *trainer, trial *t, sg_diagnostic *diagnostic)
-{
-    const sg_net *net = sgi_image_trainer_network(trainer);
-    *t = (trial){.seconds = INFINITY, .smallest = INFINITY};
-    double start = sgi_seconds();
-    for (int i = 0; i <= TIMED_STEPS; i++) {
-        sgi_image_step step;
-        double began = sgi_seconds();
-        if (i > 0 && (began - start) * (1 + 1.0 / i) > TRIAL_SECONDS)
-            break;
-        fprintf(stderr, "timing step %d of %d of %d images\n", i + 1, TIMED_STEPS + 1,
-                sg_net_configuration(net)->batch);
-        sg_status status = sgi_image_trainer_step(trainer, i ? INFINITY : 0, &step, diagnostic);
-        if (status != SG_OK)
-            return status;
-        if (i > 0) {
-            t->seconds = fmin(t->seconds, sgi_seconds() - began);
-            t->waited += step.waited;
-            continue;
-        }
-        t->loss = step.loss.loss;
-        t->first = sgi_seconds() - began;
-        for (size_t k = 0; k < sg_net_layer_count(net); k++) {
-            sg_layer_report layer = sg_net_layer_at(net, k);
-            t->largest = fmax(t->largest, layer.finite ? layer.std : INFINITY);
-            t->smallest = fmin(t->smallest, layer.std);
-        }
-    }
-    t->rough = !isfinite(t->seconds);
-    t->seconds = t->rough ? t->first : t->seconds;
-    return SG_OK;
-}
-
-static void print_trial(const sgi_subject *trained, const trial *t, int threads)
-{
-    const sgi_image_trainer *trainer = sgi_image_subject_trainer(trained);
-    sg_net_info info = sg_net_information(sgi_image_trainer_network(trainer));
-    const sg_net_config *config = sg_net_configuration(sgi_image_trainer_network(trainer));
-    char total[32];
-    format_duration(t->seconds * (double)trained->steps, total, sizeof total);
-    printf(
-        "\nmemory         %.0f MB activations, %.0f MB weights, gradients and optimizer, %.0f MB "
-        "work\n",
-        1e-6 * (double)info.activation_bytes,
-        1e-6 * (double)sgi_image_trainer_parameter_bytes(trainer), 1e-6 * (double)info.work_bytes);
-    printf("time per step  %.3g s on %d thread%s, %.1f images/s%s\n", t->seconds, threads,
-           threads == 1 ? "" : "s", config->batch / t->seconds,
-           t->rough                       ? ", by the first step, which is slower"
-           : t->waited > 0.1 * t->seconds ? ", waiting for images"
-                                          : "");
-    printf("whole run      about %s for %" PRIu64 " steps, without evaluation\n", total,
-           trained->steps);
-    printf("start          loss %.4g (guessing: %.4g), layer outputs of std %.1e to %.1e\n",
-           t->loss, log(sg_net_classes(sgi_image_trainer_network(trainer))), t->smallest,
-           t->largest);
-}
-
-static void print_json_trial(const sgi_subject *trained, const trial *t)
-{
-    const sgi_image_trainer *trainer = sgi_image_subject_trainer(trained);
-    sg_net_info info = sg_net_information(sgi_image_trainer_network(trainer));
-    json_t *object = json_object();
-    json_object_set_new(object, "name", json_string(trained->name));
-    json_object_set_new(object, "parameters", json_integer((json_int_t)info.parameters));
-    json_object_set_new(object, "activation_bytes",
-                        json_integer((json_int_t)info.activation_bytes));
-    json_object_set_new(object, "seconds_per_step", sgi_json_number(t->seconds));
-    json_object_set_new(object, "loss", sgi_json_number(t->loss));
-    json_object_set_new(object, "largest_std", sgi_json_number(t->largest));
-    json_object_set_new(object, "smallest_std", sgi_json_number(t->smallest));
-    json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
-    fputc('\n', stdout);
-    json_decref(object);
+    print_task(own(file), sgi_image_subject_trainer(trained));
 }
 
 static int check(void *file, const cli_arguments *arguments)
 {
-    sg_diagnostic diagnostic = {0};
-    sgi_subject *trained = NULL;
-    trial t;
-    sg_pool *pool = open_pool(arguments);
-    if (!pool)
-        return EXIT_RUN_FAILED;
-    sg_status status = subject(&trained, file, pool, SG_ISA_AUTO, &diagnostic);
-    if (status == SG_OK) {
-        if (!arguments->json)
-            heading(file, trained);
-        fflush(stdout);
-        status = try_steps(sgi_image_subject_trainer(trained), &t, &diagnostic);
-    }
-    if (status != SG_OK)
-        tell(&diagnostic);
-    else if (arguments->json)
-        print_json_trial(trained, &t);
-    else
-        print_trial(trained, &t, sg_pool_threads(pool));
-    sgi_subject_destroy(trained);
-    sg_pool_destroy(pool);
-    return exit_code_of_input(status);
+    return check_images(file, arguments);
 }
 
 /* ---- eval --------------------------------------------------------------------------------- */

@@ -543,6 +543,9 @@ training: {epochs: 3, batch: 16, optimizer: {name: adamw, rate: 3e-3}}
 END
 expect 0 check quarters.yaml
 says err 'timing step 1 of 4 of 16 images'
+expect 0 check quarters.yaml --seconds 0
+says err 'timing step 1 of 4 of 4 images'
+says out 'estimated from steps of 4 images'
 says out 'mlp 24-24-24-24-24-24 relu without norm'
 says out 'layer outputs of std'
 expect 0 compare quarters.yaml

@@ -22,6 +22,7 @@ struct sgi_image_trainer {
     sg_scaler *scaler;
     sg_optim *optim;
     uint64_t steps, per_epoch;
+    int batch; /* images of a step: the task's, unless it is tried with fewer */
 };
 
 /* ---- Making ------------------------------------------------------------------------------- */
@@ -50,7 +51,7 @@ static sg_status open_loader(sgi_image_trainer *t, source *s, bool training,
 {
     const sgi_data_settings *data = &settings(t)->data;
     sg_loader_config config = sg_loader_defaults();
-    config.batch = (int)settings(t)->batch;
+    config.batch = t->batch;
     config.threads = (int)data->workers;
     config.ahead = (int)data->ahead;
     config.shuffle = config.drop_last = training;
@@ -96,7 +97,7 @@ static sg_status open_data(sgi_image_trainer *t, sg_diagnostic *diagnostic)
         status = open_loader(t, &t->test, false, diagnostic);
     if (status != SG_OK)
         return status;
-    t->per_epoch = sg_loader_batches(t->train.loader);
+    t->per_epoch = sg_dataset_count(t->train.set) / (size_t)settings(t)->batch;
     t->steps = (uint64_t)settings(t)->training.steps;
     if (t->steps == 0)
         t->steps = t->per_epoch * (uint64_t)settings(t)->epochs;
@@ -122,7 +123,7 @@ static sg_status build_network(sgi_image_trainer *t, sg_diagnostic *diagnostic)
     sg_net_config config = sg_net_defaults();
     sg_model_options options = sgi_task_model(t->task, sg_dataset_classes(t->train.set));
     sg_init_config init = sgi_task_init(t->task);
-    config.batch = (int)s->batch;
+    config.batch = t->batch;
     config.height = config.width = (int)s->data.size;
     config.threads = sg_pool_threads(t->pool);
     config.isa = t->isa;
@@ -197,12 +198,21 @@ static sg_status set_up(sgi_image_trainer *t, sg_diagnostic *diagnostic)
 sg_status sgi_image_trainer_create(sgi_image_trainer **out, const sgi_task *task, sg_pool *pool,
                                    sg_isa isa, const sg_allocator *given, sg_diagnostic *diagnostic)
 {
+    return sgi_image_trainer_create_small(out, task, (int)task->settings.batch, pool, isa, given,
+                                          diagnostic);
+}
+
+sg_status sgi_image_trainer_create_small(sgi_image_trainer **out, const sgi_task *task, int images,
+                                         sg_pool *pool, sg_isa isa, const sg_allocator *given,
+                                         sg_diagnostic *diagnostic)
+{
     *out = NULL;
     sgi_image_trainer *t = SGI_NEW(sgi_image_trainer, given);
     if (!t)
         return sgi_fail(diagnostic, SG_ERROR_MEMORY, "out of memory");
     (void)sgi_fail(diagnostic, SG_OK, "%s", "");
     t->task = task;
+    t->batch = images;
     t->pool = pool;
     t->isa = isa;
     sg_status status = set_up(t, diagnostic);

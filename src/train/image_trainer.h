@@ -19,6 +19,13 @@ SG_CHECKED sg_status sgi_image_trainer_create(sgi_image_trainer **trainer, const
                                               sg_diagnostic *diagnostic);
 void sgi_image_trainer_destroy(sgi_image_trainer *trainer); /* NULL is allowed */
 
+/* The same with steps of `images` images, to try out a task whose batch would take long; the
+ * numbers of steps are those of the task as it is. */
+SG_CHECKED sg_status sgi_image_trainer_create_small(sgi_image_trainer **trainer,
+                                                    const sgi_task *task, int images, sg_pool *pool,
+                                                    sg_isa isa, const sg_allocator *allocator,
+                                                    sg_diagnostic *diagnostic);
+
 /* What a step did. */
 typedef struct sgi_image_step {
     uint64_t step; /* steps taken, this one included */
