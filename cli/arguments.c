@@ -52,13 +52,27 @@ const cli_option options[] = {
 };
 const size_t option_count = sizeof options / sizeof options[0];
 
+static void say(const char *first, const char *format, va_list list)
+{
+    fflush(stdout); /* where both go to one file, what was said before comes first */
+    fputs(first, stderr);
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+}
+
 void complain(const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    fputs("stablegrad: ", stderr);
-    vfprintf(stderr, format, list);
-    fputc('\n', stderr);
+    say("stablegrad: ", format, list);
+    va_end(list);
+}
+
+void warn(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    say("warning: ", format, list);
     va_end(list);
 }
 
@@ -66,6 +80,7 @@ void tell(const sg_diagnostic *diagnostic)
 {
     char text[2048];
     if (diagnostic->line > 0) {
+        fflush(stdout);
         sg_diagnostic_format(diagnostic, text, sizeof text);
         fputs(text, stderr);
         return;

@@ -72,6 +72,9 @@ void print_help(const cli_command *command, FILE *to);
 /* Says "stablegrad: ..." on stderr. */
 __attribute__((format(printf, 1, 2))) void complain(const char *format, ...);
 
+/* Says "warning: ..." on stderr. */
+__attribute__((format(printf, 1, 2))) void warn(const char *format, ...);
+
 /* Says what a diagnostic holds on stderr: with its place and the line of the file when it has them,
  * and otherwise as a sentence. */
 void tell(const sg_diagnostic *diagnostic);

@@ -56,7 +56,8 @@ static int go_on_with(const training *t, const run_end *end)
             return EXIT_RUN_FAILED;
         }
     }
-    return end_run(t, train_and_tell(t, &result), &result);
+    int code = train_and_tell(t, &result);
+    return code == EXIT_BAD_INPUT ? code : end_run(t, code, &result); /* refused: nothing changed */
 }
 
 static int resume_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "arguments.h"
-#include "problem/options.h"
 #include "stablegrad/version.h"
 #include "work.h"
 
@@ -40,6 +39,26 @@ static void put_options(const cli_command *command, FILE *to)
     }
 }
 
+static void put_keys(const work_kind *kind, const char *heading, const char *sentence, FILE *to)
+{
+    if (!kind->keys)
+        return;
+    fprintf(to, ".SH %s\n%s\n", heading, sentence);
+    for (size_t i = 0; i < kind->keys->count; i++) {
+        const sgi_option *row = &kind->keys->rows[i];
+        fputs(".TP\n\\fB", to);
+        put_roff(row->path, to);
+        fputs("\\fR\n", to);
+        put_roff(row->help ? row->help : "", to);
+        if (row->initial && row->initial[0]) {
+            fputs(" (default: ", to);
+            put_roff(row->initial, to);
+            fputs(")", to);
+        }
+        fputc('\n', to);
+    }
+}
+
 void print_manual(FILE *to)
 {
     fprintf(to, ".TH STABLEGRAD 1 \"\" \"stablegrad %s\" \"User Commands\"\n", sg_version());
@@ -64,20 +83,10 @@ void print_manual(FILE *to)
             fputs(".fi\n", to);
         }
     }
-    fputs(".SH KEYS OF A PROBLEM\nWhat a problem file may say, and --set may change.\n", to);
-    for (size_t i = 0; i < sgi_problem_options.count; i++) {
-        const sgi_option *row = &sgi_problem_options.rows[i];
-        fputs(".TP\n\\fB", to);
-        put_roff(row->path, to);
-        fputs("\\fR\n", to);
-        put_roff(row->help ? row->help : "", to);
-        if (row->initial) {
-            fputs(" (default: ", to);
-            put_roff(row->initial, to);
-            fputs(")", to);
-        }
-        fputc('\n', to);
-    }
+    put_keys(&problem_work, "KEYS OF A PROBLEM",
+             "What a problem file may say, and \\-\\-set may change.", to);
+    put_keys(&image_work, "KEYS OF A TASK ON IMAGES",
+             "What a task file may say, and \\-\\-set may change.", to);
     fputs(".SH EXIT STATUS\n.TP\n0\neverything was done\n.TP\n1\nthe run failed: a loss that is "
           "not finite, a disk that is full\n.TP\n2\nthe "
           "input is wrong: an option, a file, a value in it\n.TP\n130\ninterrupted; a checkpoint "
@@ -93,12 +102,28 @@ static void put_variants(const work_kind *kind, FILE *to)
         fprintf(to, "%s ", kind->variants[i].name);
 }
 
+/* The keys of a kind that `other` does not have too. */
+static void put_set_keys(const work_kind *kind, const work_kind *other, FILE *to)
+{
+    for (size_t i = 0; kind->keys && i < kind->keys->count; i++) {
+        const char *path = kind->keys->rows[i].path;
+        if (!strchr(path, '*') && !(other && sgi_option_find(other->keys, path)))
+            fprintf(to, "%s= ", path);
+    }
+}
+
 void print_completion(FILE *to)
 {
     fputs("# bash completion for stablegrad\n"
           "# One reply a line, so that names may have spaces.\n"
           "_stablegrad_words() {\n"
           "    mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"${COMP_WORDS[COMP_CWORD]}\")\n}\n"
+          "# The last of several words between commas.\n"
+          "_stablegrad_list() {\n"
+          "    local word=${COMP_WORDS[COMP_CWORD]} first=\n"
+          "    case $word in *,*) first=${word%,*}, ;; esac\n"
+          "    mapfile -t COMPREPLY < <(compgen -P \"$first\" -W \"$1\" -- \"${word##*,}\")\n"
+          "    compopt -o nospace 2>/dev/null\n}\n"
           "_stablegrad() {\n"
           "    local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} words=\n"
           "    local before=${COMP_WORDS[COMP_CWORD - 1]}\n"
@@ -116,14 +141,13 @@ void print_completion(FILE *to)
     }
     fputs("        esac\n    fi\n"
           "    case $before in\n"
-          "    --variants) _stablegrad_words '",
+          "    --variants) _stablegrad_list '",
           to);
     put_variants(&problem_work, to);
     put_variants(&image_work, to);
     fputs("'; return ;;\n    --set) _stablegrad_words '", to);
-    for (size_t i = 0; i < sgi_problem_options.count; i++)
-        if (!strchr(sgi_problem_options.rows[i].path, '*'))
-            fprintf(to, "%s= ", sgi_problem_options.rows[i].path);
+    put_set_keys(&problem_work, NULL, to);
+    put_set_keys(&image_work, &problem_work, to);
     fputs("'; compopt -o nospace 2>/dev/null; return ;;\n"
           "    --isa) _stablegrad_words 'auto generic avx2 avx512'; return ;;\n"
           "    --precision) _stablegrad_words 'float double'; return ;;\n"

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "pinn/errors.h"
 #include "problem/check.h"
 #include "problem/remarks.h"
 #include "progress.h"
@@ -168,12 +169,12 @@ static int check_reference(sgi_problem *problem, json_t *object)
 /* ---- Oddities ----------------------------------------------------------------------------- */
 
 /* Warnings go to stderr, or into `warnings`. */
-static void warn(json_t *warnings, const char *sentence)
+static void remark(json_t *warnings, const char *sentence)
 {
     if (warnings)
         json_array_append_new(warnings, json_string(sentence));
     else
-        fprintf(stderr, "warning: %s\n", sentence);
+        warn("%s", sentence);
 }
 
 /* What the first step would meet: a residual that is not finite for the weights it starts from. */
@@ -191,22 +192,37 @@ static sg_status check_first_step(const sg_pinn *pinn, sg_pinn_batch *batch, jso
              bad.set == 0 ? "equation" : "condition",
              set->terms[set->component_terms[bad.component]].name,
              sgi_problem_point(pinn->problem, bad.coordinates, place, sizeof place));
-    warn(warnings, text);
+    remark(warnings, text);
     return SG_OK;
 }
 
-static int check_oddities(const sg_pinn *pinn, sg_pinn_batch *batch, json_t *object)
+/* Points of the evaluation grid, which has the corners of the domain, where there is no reference.
+ */
+static sg_status check_grid(const sg_pinn *pinn, sg_pool *pool, json_t *warnings)
+{
+    char text[SG_REMARK_SIZE];
+    sgi_errors *errors;
+    sg_status status = sgi_errors_create(&errors, pinn->problem, pool, NULL);
+    if (status == SG_OK && errors && sgi_errors_sentence(errors, text, sizeof text)[0])
+        remark(warnings, text);
+    sgi_errors_destroy(errors);
+    return status;
+}
+
+static int check_oddities(const sg_pinn *pinn, sg_pinn_batch *batch, sg_pool *pool, json_t *object)
 {
     sg_diagnostic diagnostic;
     sgi_remarks remarks;
     json_t *warnings = object ? json_array() : NULL;
     sg_status status = sgi_problem_remarks(pinn->problem, &remarks);
     for (int i = 0; status == SG_OK && i < remarks.count; i++)
-        warn(warnings, remarks.texts[i]);
+        remark(warnings, remarks.texts[i]);
     if (status == SG_OK)
         status = sgi_problem_finite(pinn->problem, &diagnostic);
     if (status == SG_OK)
         status = check_first_step(pinn, batch, warnings);
+    if (status == SG_OK)
+        status = check_grid(pinn, pool, warnings);
     if (object) {
         json_object_set_new(object, "warnings", warnings);
         json_object_set_new(object, "finite", json_boolean(status != SG_ERROR_FORMAT));
@@ -250,10 +266,10 @@ static int worse(int a, int b)
 }
 
 static int print_json(sgi_problem *problem, const sg_pinn *pinn, const sg_pinn_trainer *trainer,
-                      int64_t limit)
+                      sg_pool *pool, int64_t limit)
 {
     json_t *object = json_plan(pinn, trainer, limit);
-    int code = check_oddities(pinn, sg_pinn_trainer_batch(trainer), object);
+    int code = check_oddities(pinn, sg_pinn_trainer_batch(trainer), pool, object);
     code = worse(code, check_reference(problem, object));
     json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
     fputc('\n', stdout);
@@ -274,15 +290,14 @@ int check_problem(sgi_problem *problem, const cli_arguments *arguments)
         complain("the problem cannot be set up: %s", sg_status_text(status));
         code = exit_code_of(status);
     } else if (arguments->json) {
-        code = print_json(problem, pinn, trainer, arguments->seconds);
+        code = print_json(problem, pinn, trainer, pool, arguments->seconds);
     } else {
         if (!arguments->quiet)
             print_problem(pinn, sg_pinn_trainer_batch(trainer));
         print_sets(sg_pinn_trainer_batch(trainer), sg_pinn_describe(pinn));
         print_cost(pinn, trainer, pool, arguments->seconds);
         code = check_reference(problem, NULL);
-        fflush(stdout);
-        code = worse(code, check_oddities(pinn, sg_pinn_trainer_batch(trainer), NULL));
+        code = worse(code, check_oddities(pinn, sg_pinn_trainer_batch(trainer), pool, NULL));
     }
     sg_pinn_trainer_destroy(trainer);
     sg_pinn_close(pinn);

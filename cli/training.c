@@ -15,6 +15,9 @@ enum { MOST_VALUES = 16 };
 
 /* What the callbacks carry. */
 typedef struct narrator {
+    const training *of;
+    const sgi_subject *subject;
+    bool introduced; /* what is trained was said */
     progress line;
     bool json;
     sgi_value values[MOST_VALUES];
@@ -29,6 +32,22 @@ static void print_json(json_t *object)
     fputc('\n', stdout);
     fflush(stdout);
     json_decref(object);
+}
+
+/* Says first what is trained: when it begins, or before the first thing that there is to say. A run
+ * that is refused has nothing of this above the reason. */
+static void introduce(void *context)
+{
+    narrator *t = context;
+    const cli_arguments *arguments = t->of->arguments;
+    if (t->introduced || !t->of->heading)
+        return;
+    t->introduced = true;
+    if (!arguments->quiet && !arguments->json)
+        t->of->work->kind->heading(t->of->work->file, t->subject);
+    fflush(stdout);
+    for (size_t i = 0; i < t->subject->note_count; i++)
+        warn("%s", t->subject->notes[i]);
 }
 
 static void on_step(void *context, const sgi_step_metrics *step)
@@ -64,6 +83,7 @@ static void on_evaluation(void *context, const sgi_evaluation_metrics *evaluatio
 static void on_note(void *context, const char *sentence)
 {
     narrator *t = context;
+    introduce(t);
     if (t->line.style == PROGRESS_NONE)
         fprintf(stderr, "%s\n", sentence);
     else
@@ -171,7 +191,7 @@ int train_and_tell(const training *t, sgi_train_result *result)
     sg_diagnostic diagnostic = {0};
     sgi_train_result own;
     sgi_subject *subject;
-    narrator teller = {.json = t->arguments->json};
+    narrator teller = {.of = t, .json = t->arguments->json};
     result = result ? result : &own;
     w->kind->method(w->file, label, sizeof label);
     sg_status status = w->kind->subject(&subject, w->file, t->pool, t->isa, &diagnostic);
@@ -179,12 +199,7 @@ int train_and_tell(const training *t, sgi_train_result *result)
         tell(&diagnostic);
         return exit_code_of_input(status);
     }
-    if (t->heading && !t->arguments->quiet && !t->arguments->json) {
-        w->kind->heading(w->file, subject);
-        fflush(stdout);
-    }
-    for (size_t i = 0; t->heading && i < subject->note_count; i++)
-        fprintf(stderr, "warning: %s\n", subject->notes[i]);
+    teller.subject = subject;
     progress_begin(&teller.line, stdout, t->arguments->quiet || t->arguments->json, t->shown,
                    start_of(t), (int64_t)subject->steps);
     sgi_train_config config = {.subject = subject,
@@ -196,7 +211,7 @@ int train_and_tell(const training *t, sgi_train_result *result)
                                .label = label,
                                .command = command_text(),
                                .threads = sg_pool_threads(t->pool),
-                               .events = {&teller, on_step, on_evaluation, on_note},
+                               .events = {&teller, introduce, on_step, on_evaluation, on_note},
                                .stop = &stop_requested};
     status = sgi_train(&config, result, &diagnostic, NULL);
     sgi_subject_destroy(subject);

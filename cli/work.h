@@ -60,6 +60,8 @@ typedef struct work_kind {
 
     bool waits; /* on threads of oneDNN: see wait_passively */
 
+    const sgi_option_table *keys; /* of its files; NULL: it opens none */
+
     const variant *variants;
     size_t variant_count;
     const char *usual; /* the variants that are compared unless --variants says others */

@@ -192,6 +192,7 @@ const work_kind image_work = {
     .no_field = "is a task on images and has no field on points; its weights.safetensors loads in "
                 "PyTorch as it is, and stablegrad eval RUN counts its hits",
     .waits = true,
+    .keys = &sgi_task_options,
     .variants = variants,
     .variant_count = sizeof variants / sizeof variants[0],
     .usual = "batchnorm,plain,stablegrad,sign",

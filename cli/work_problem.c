@@ -130,6 +130,7 @@ const work_kind problem_work = {
     .heading = heading,
     .check = check,
     .eval = eval_problem,
+    .keys = &sgi_problem_options,
     .variants = variants,
     .variant_count = sizeof variants / sizeof variants[0],
     .usual = "adamw,stablegrad",

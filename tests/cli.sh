@@ -64,6 +64,7 @@ ask() { # WORD...: the replies to the last word, in brackets
 touch 'two words.yaml'
 ask train burg
 ask compare heat --variants sta
+ask compare heat --variants adamw,si
 ask check two
 ask train heat --thr
 ask train heat --set training.st
@@ -72,6 +73,7 @@ END
     program=$program bash ./try >out
     says out '[burgers][burgers3d]'
     says out '[stablegrad]'
+    says out '[adamw,sign]'
     says out '[two words.yaml]'
     says out '[--threads]'
     says out '[training.steps=]'
@@ -169,6 +171,9 @@ expect 1 train runs/heat-0001 --resume
 says err 'without a checkpoint they cannot be made'
 rm -r runs/heat-0001
 mv before runs/heat-0001
+expect 2 train runs/heat-0001 --resume --set training.steps=80 --set constants.k=0.2
+says err 'the checkpoint was saved by another problem'
+[ ! -s out ] || fail "a refused --resume said more: $(cat out)"
 expect 0 train heat.yaml --resume --set training.steps=80 --quiet
 [ ! -s out ] || fail "--quiet was not quiet"
 expect 0 diagnose runs/heat-0001 --set diagnose.residuals=100
@@ -525,6 +530,29 @@ expect 0 check readme.yaml
 says out 'fits'
 expect 0 train readme.yaml --set training.steps=20 --quiet --out readme
 
+# A reference that is infinite in one corner is found, and errors are measured at the other points.
+cat >corner.yaml <<'END'
+coordinates: {x: [0, 1], y: [0, 1]}
+fields: [u]
+equations: {diagonal: u_x - u_y = 0}
+conditions: {walls: {at: boundary, u: log(x + y)}}
+reference: {u: log(x + y)}
+evaluation: {grid: 11}
+network: {hidden: 2 x 8}
+points: 128
+END
+expect 0 check corner.yaml
+says err 'the reference is not finite at 1 of 121 points of the evaluation grid, the first at x = 0, y = 0'
+expect 0 train corner.yaml --set training.steps=5 --out corner
+says err 'the reference is not finite at 1 of 121 points'
+grep -q 'relative L2 error *[0-9]' out || fail "no error: $(cat out)"
+says corner/report.html 'the reference is not finite at 1 of 121 points'
+
+# What goes to the output and what to stderr come in the order they were said, on lines of their own.
+sed 's/^reference.*/reference: {u: x}/' corner.yaml >wrong.yaml
+"$program" check wrong.yaml >mixed 2>&1 && fail "a wrong reference fits"
+[ "$(tail -n 1 mixed)" = 'stablegrad: the reference does not satisfy the problem' ] || fail "out of order: $(cat mixed)"
+
 # The shipped problems are whole.
 for problem in "$source"/problems/*.yaml; do
     grep -q '^data:' "$problem" && continue # an image task; its data are not shipped
@@ -541,6 +569,10 @@ data: {kind: cifar10, train: train.bin, test: test.bin, size: 16, zoom: 1, flip:
 network: {model: mlp, hidden: 6 x 24, activation: relu, norm: none}
 training: {epochs: 3, batch: 16, optimizer: {name: adamw, rate: 3e-3}}
 END
+expect 0 help man
+says out 'fBdata.train'
+expect 0 help completion
+says out ' data.train= '
 expect 0 check quarters.yaml
 says err 'timing step 1 of 4 of 16 images'
 expect 0 check quarters.yaml --seconds 0

@@ -2,8 +2,10 @@
 #include "pinn/errors.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/memory.h"
+#include "problem/remarks.h"
 
 static double **allocate_fields(const sg_allocator *allocator, size_t fields, size_t count)
 {
@@ -30,6 +32,32 @@ static bool all_there(double **arrays, size_t fields)
     return there;
 }
 
+/* A reference such as log(x + y) may be infinite in a corner alone. */
+static void find_left_out(sgi_errors *errors)
+{
+    int fields = errors->problem->names.field_count;
+    for (size_t i = 0; i < errors->grid.total; i++) {
+        bool finite = true;
+        for (int f = 0; f < fields; f++)
+            finite = finite && isfinite(errors->reference[f][i]);
+        if (!finite && errors->left_out++ == 0)
+            sgi_box_grid_points(&errors->grid, i, 1, errors->first_left_out);
+    }
+}
+
+const char *sgi_errors_sentence(const sgi_errors *errors, char *text, size_t size)
+{
+    char point[200];
+    text[0] = '\0';
+    if (errors->left_out > 0)
+        snprintf(text, size,
+                 "the reference is not finite at %zu of %zu points of the evaluation grid, the "
+                 "first at %s; errors are measured at the others",
+                 errors->left_out, errors->grid.total,
+                 sgi_problem_point(errors->problem, errors->first_left_out, point, sizeof point));
+    return text;
+}
+
 static sg_status prepare(sgi_errors *errors, sgi_problem *problem, sg_pool *pool)
 {
     size_t fields = (size_t)problem->names.field_count;
@@ -49,7 +77,10 @@ static sg_status prepare(sgi_errors *errors, sgi_problem *problem, sg_pool *pool
         !errors->fields)
         return SG_ERROR_MEMORY;
     sgi_places places = {&errors->grid, NULL, errors->grid.total};
-    return sgi_places_reference(problem, &places, errors->reference, pool, a);
+    status = sgi_places_reference(problem, &places, errors->reference, pool, a);
+    if (status == SG_OK)
+        find_left_out(errors);
+    return status;
 }
 
 sg_status sgi_errors_create(sgi_errors **out, sgi_problem *problem, sg_pool *pool,
@@ -101,6 +132,8 @@ sg_status sgi_errors_measure(sgi_errors *errors, sg_jet_network *network, sg_poo
     for (size_t f = 0; f < fields; f++) {
         double error = 0, size = 0, largest = 0;
         for (size_t i = 0; i < errors->grid.total; i++) {
+            if (!isfinite(errors->reference[f][i]))
+                continue;
             double d = errors->prediction[f][i] - errors->reference[f][i];
             error += d * d;
             size += errors->reference[f][i] * errors->reference[f][i];

@@ -13,9 +13,11 @@ typedef struct sgi_errors {
     const sgi_problem *problem;
     sgi_box_grid grid; /* the problem's, thinned where it asks for more than SG_ERROR_VALUES */
     bool thinned;
-    sgi_point_set values;  /* the fields themselves */
-    double **reference;    /* [field] (grid.total) */
-    double **prediction;   /* [field] (grid.total) */
+    sgi_point_set values; /* the fields themselves */
+    double **reference;   /* [field] (grid.total) */
+    double **prediction;  /* [field] (grid.total) */
+    size_t left_out;      /* points where the reference is not finite: errors leave them out */
+    double first_left_out[SG_MOST_COORDINATES];
     sg_pinn_error *fields; /* (field_count): each field, then all of them together */
     size_t field_count;    /* one more than the problem has fields */
 } sgi_errors;
@@ -24,6 +26,9 @@ typedef struct sgi_errors {
 SG_CHECKED sg_status sgi_errors_create(sgi_errors **errors, sgi_problem *problem, sg_pool *pool,
                                        const sg_allocator *allocator);
 void sgi_errors_destroy(sgi_errors *errors); /* NULL is allowed */
+
+/* "the reference is not finite at 1 of 121 points of the evaluation grid, ..."; "" if it is. */
+const char *sgi_errors_sentence(const sgi_errors *errors, char *text, size_t size);
 
 /* Relative L2 and largest error of each field; rewrites errors->fields. */
 SG_CHECKED sg_status sgi_errors_measure(sgi_errors *errors, sg_jet_network *network, sg_pool *pool);

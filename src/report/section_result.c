@@ -227,11 +227,18 @@ static void warn_about(sgi_text *out, const sgi_run *run)
         sgi_text_cut(out, before);
 }
 
-/* Errors against a reference that does not solve the problem mean little: said once. */
+/* Errors against a reference that does not solve the problem, or is not everywhere, mean less: said
+ * once. */
 static void warn_of_reference(sgi_page *page)
 {
     if (page->runs->run_count == 0)
         return;
+    const char *left_out = sgi_run_text(&page->runs->runs[0], NULL, "reference_left_out");
+    if (left_out[0]) {
+        sgi_text_add(page->out, "<p class=\"soft\">Note: ");
+        sgi_text_escape(page->out, left_out);
+        sgi_text_add(page->out, ".</p>\n");
+    }
     const char *misfit = sgi_run_text(&page->runs->runs[0], NULL, "reference_misfit");
     if (!misfit[0])
         return;

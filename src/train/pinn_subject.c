@@ -23,8 +23,9 @@ typedef struct pinn_subject {
     sgi_value *terms;   /* of the last step */
     sgi_errors *errors; /* NULL without a reference */
     sgi_remarks remarks;
-    char misfit[SG_REMARK_SIZE]; /* how the reference does not solve the problem; "": it does */
-    const char *notes[SG_MOST_REMARKS + 1];
+    char misfit[SG_REMARK_SIZE];   /* how the reference does not solve the problem; "": it does */
+    char left_out[SG_REMARK_SIZE]; /* where the reference is not finite; "": nowhere */
+    const char *notes[SG_MOST_REMARKS + 2];
     sg_pinn_loss validation;
     sgi_value values[3];
     bool told_grid; /* that errors are measured on a thinner grid */
@@ -306,6 +307,8 @@ static void describe(const sgi_subject *subject, json_t *record)
     json_object_set_new(record, "terms", terms_array(information));
     if (s->misfit[0])
         sgi_json_text(record, "reference_misfit", s->misfit);
+    if (s->left_out[0])
+        sgi_json_text(record, "reference_left_out", s->left_out);
 }
 
 /* ---- Making ------------------------------------------------------------------------------- */
@@ -345,6 +348,8 @@ static sg_status look_over(pinn_subject *s, sg_diagnostic *diagnostic)
         s->notes[s->subject.note_count++] = s->remarks.texts[i];
     if (s->misfit[0])
         s->notes[s->subject.note_count++] = s->misfit;
+    if (s->errors && sgi_errors_sentence(s->errors, s->left_out, sizeof s->left_out)[0])
+        s->notes[s->subject.note_count++] = s->left_out;
     s->subject.notes = s->notes;
     return status == SG_ERROR_UNSUPPORTED ? SG_OK : status;
 }

@@ -456,7 +456,11 @@ static sg_status start(run *r)
     r->began = sgi_seconds();
     r->good_step = r->progress.step;
     r->result->first_step = r->progress.step;
-    return status == SG_OK ? write_record(r, "running", "") : status;
+    if (status == SG_OK)
+        status = write_record(r, "running", "");
+    if (status == SG_OK && config->events.begin)
+        config->events.begin(config->events.context);
+    return status;
 }
 
 void sgi_subject_destroy(sgi_subject *subject)
