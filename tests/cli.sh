@@ -553,6 +553,26 @@ sed 's/^reference.*/reference: {u: x}/' corner.yaml >wrong.yaml
 "$program" check wrong.yaml >mixed 2>&1 && fail "a wrong reference fits"
 [ "$(tail -n 1 mixed)" = 'stablegrad: the reference does not satisfy the problem' ] || fail "out of order: $(cat mixed)"
 
+# Definitions can be looked at: in the report, in field.npz, at points.
+sed -e 's/^reference.*/definitions: {slope: u_x + u_y}/' -e 's/grid: 11/grid: 11, maps: [slope, slope_x]/' corner.yaml >maps.yaml
+expect 0 train maps.yaml --set training.steps=2 --out maps
+says maps/problem.yaml 'maps: [slope, slope_x]'
+says maps/field.npz 'slope_x.npy'
+says maps/field.vti 'Name="slope"'
+says maps/report.html 'The quantity <em>slope_x</em>'
+expect 0 eval maps --grid 2x2 --fields u,slope
+says out 'x,y,u,slope'
+expect 0 check maps/problem.yaml
+expect 2 check maps.yaml --set evaluation.maps=slop
+says err "unknown name 'slop' in evaluation.maps"
+says err "did you mean 'slope'?"
+expect 2 check maps.yaml --set 'evaluation.maps=[u]'
+says err "'u' in evaluation.maps is the name of another array"
+expect 2 check maps.yaml --set 'evaluation.maps=[u_x + u_y]'
+says err 'evaluation.maps takes names, not expressions'
+expect 2 check maps.yaml --set 'evaluation.maps=slope_xxxx'
+says err 'order 5'
+
 # The shipped problems are whole.
 for problem in "$source"/problems/*.yaml; do
     grep -q '^data:' "$problem" && continue # an image task; its data are not shipped

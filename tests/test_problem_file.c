@@ -156,6 +156,7 @@ static void test_overrides(void **state)
                                 "conditions.start.weight=7",
                                 "constants.L=4",
                                 "evaluation.grid=5 x 6",
+                                "evaluation.maps=[u_x, u_t]",
                                 "training.stablegrad.until=forever",
                                 "training.stablegrad.handover=keep",
                                 "training.stablegrad.reference=0.5"};
@@ -166,6 +167,8 @@ static void test_overrides(void **state)
     assert_close(p->sets[1].terms[0].weight, 7, 0);
     assert_close(p->upper[1], 8, 0);
     assert_int_equal(p->settings.evaluation.grid[1], 6);
+    assert_int_equal(p->settings.evaluation.maps.count, 2);
+    assert_string_equal(p->settings.evaluation.maps.values[1], "u_t");
     assert_true(sgi_problem_scale(p).until == SG_FOREVER);
     assert_int_equal(sgi_problem_scale(p).handover, SG_HANDOVER_KEEP);
     assert_close(sgi_problem_scale(p).constant, 0.5, 0);

@@ -57,6 +57,7 @@ bool sgi_is_whole(double value, const sgi_option *option);
 __attribute__((format(printf, 2, 3))) void sgi_put(sgi_output *out, const char *format, ...);
 void sgi_put_number(sgi_output *out, double value);
 void sgi_put_numbers(sgi_output *out, const double *values, int count); /* [1, 2] */
+void sgi_put_text(sgi_output *out, const char *text);                   /* in quotes */
 void sgi_put_word(sgi_output *out, const char *words, int index);
 
 #endif

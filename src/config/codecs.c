@@ -47,7 +47,7 @@ static void put_escaped(sgi_output *out, const char *text)
 }
 
 /* Text in quotes: YAML could take it for something else. */
-static void put_text(sgi_output *out, const char *text)
+void sgi_put_text(sgi_output *out, const char *text)
 {
     bool control = false;
     for (const char *at = text; *at; at++)
@@ -64,7 +64,7 @@ static void put_text(sgi_output *out, const char *text)
 
 static void write_text(sgi_output *out, const void *value)
 {
-    put_text(out, *(const char *const *)value);
+    sgi_put_text(out, *(const char *const *)value);
 }
 
 const sgi_codec sgi_codec_text = {.takes = "a short text", .read = read_text, .write = write_text};
@@ -325,7 +325,7 @@ static void write_paths(sgi_output *out, const void *value)
     bool list = paths->count != 1;
     for (int i = 0; i < paths->count; i++) {
         sgi_put(out, "%s", i ? ", " : list ? "[" : "");
-        put_text(out, paths->values[i]);
+        sgi_put_text(out, paths->values[i]);
     }
     sgi_put(out, "%s", list ? "]" : "");
 }

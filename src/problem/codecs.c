@@ -1,4 +1,5 @@
 /* Kinds of values of problem files: see config/codec.h. */
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -188,3 +189,78 @@ const sgi_codec sgi_codec_grid = {
     .takes = "one whole number above 1 for all coordinates or one for each",
     .read = read_grid,
     .write = write_grid};
+
+/* Whether field.npz has an array of that name already. */
+static bool is_mapped(const sgi_names *names, const sgi_maps_list *list, const sgi_yaml *item)
+{
+    static const char reference[] = "_reference", residual[] = "residual_";
+    size_t end = sizeof reference - 1;
+    bool found = strncmp(item->text, residual, sizeof residual - 1) == 0 ||
+                 (item->length > end && strcmp(item->text + item->length - end, reference) == 0);
+    for (int c = 0; c < names->coordinate_count; c++)
+        found = found || sgi_yaml_is(item, names->coordinates[c]);
+    for (int i = 0; i < list->count; i++)
+        found = found || sgi_yaml_is(item, list->values[i]);
+    for (int f = 0; f < names->field_count; f++)
+        found = found || sgi_yaml_is(item, names->fields[f]);
+    return found;
+}
+
+static sg_status read_map(sgi_reader *reader, const sgi_yaml *item, sgi_maps_list *list)
+{
+    sgi_expr expr;
+    sgi_scope scope = {reader->names, "in evaluation.maps", true, true, 0};
+    bool name = item->kind == SG_YAML_SCALAR && item->length > 0;
+    for (size_t i = 0; name && i < item->length; i++)
+        name = isalnum((unsigned char)item->text[i]) || item->text[i] == '_';
+    if (name && !is_mapped(reader->names, list, item)) {
+        list->values[list->count++] = item->text;
+        return sgi_names_parse(&scope, item, 0, item->length, SG_READ_VALUE, &expr,
+                               reader->diagnostic);
+    }
+    sgi_yaml_place(reader->diagnostic, item, 0, 0);
+    if (name) {
+        sgi_diagnostic_say(reader->diagnostic,
+                           "'%.60s' in evaluation.maps is the name of another array of field.npz",
+                           item->text);
+        return SG_ERROR_FORMAT;
+    }
+    sgi_diagnostic_say(reader->diagnostic, "evaluation.maps takes names, not expressions");
+    sgi_diagnostic_suggest(reader->diagnostic,
+                           "give it a name, as in  definitions: {speed: sqrt(u^2 + v^2)}");
+    return SG_ERROR_FORMAT;
+}
+
+static sg_status read_maps(sgi_reader *reader, const sgi_option *option, const sgi_yaml *node,
+                           void *value)
+{
+    sgi_maps_list *list = value;
+    bool several = node->kind == SG_YAML_SEQUENCE;
+    list->count = 0;
+    if (sgi_yaml_is(node, "none"))
+        return SG_OK;
+    if (node->kind == SG_YAML_MAPPING || (several && node->count > SG_MOST_MAPS))
+        return sgi_option_wrong(reader, option, node, option->codec->takes);
+    sg_status status = SG_OK;
+    for (const sgi_yaml *item = several ? node->first : node; item && status == SG_OK;
+         item = several ? item->next : NULL)
+        status = read_map(reader, item, list);
+    return status;
+}
+
+static void write_maps(sgi_output *out, const void *value)
+{
+    const sgi_maps_list *list = value;
+    if (list->count == 0) {
+        sgi_put(out, "none");
+        return;
+    }
+    for (int i = 0; i < list->count; i++)
+        sgi_put(out, "%s%s", i ? ", " : "[", list->values[i]);
+    sgi_put(out, "]");
+}
+
+const sgi_codec sgi_codec_maps = {
+    .takes = "none, or at most 8 names of definitions or derivatives, as [speed, u_x]",
+    .read = read_maps,
+    .write = write_maps};

@@ -81,6 +81,8 @@ static const sgi_option rows[] = {
 
     OTHER("evaluation.grid", grid, TOP(evaluation.grid), 2, 1e6, "101",
           "points of the evaluation grid along each coordinate: 101, or 256 x 100, or a list"),
+    OTHER("evaluation.maps", maps, TOP(evaluation.maps), 0, 0, "none",
+          "definitions or derivatives that the report and field.npz show beside the fields"),
     COUNT("evaluation.points", TOP(evaluation.points), 1, "16384",
           "validation points in the domain"),
     COUNT("evaluation.condition_points", TOP(evaluation.condition_points), 1, "4096",

@@ -5,7 +5,7 @@
 #include "config/training.h"
 #include "stablegrad/jet.h"
 
-enum { SG_MOST_FREQUENCIES = 256 };
+enum { SG_MOST_FREQUENCIES = 256, SG_MOST_MAPS = 8 };
 
 typedef struct sgi_frequencies {
     int count;
@@ -34,8 +34,15 @@ typedef struct sgi_network_settings {
     int precision;    /* sg_type */
 } sgi_network_settings;
 
+/* Names of quantities. */
+typedef struct sgi_maps_list {
+    int count;
+    const char *values[SG_MOST_MAPS];
+} sgi_maps_list;
+
 typedef struct sgi_evaluation_settings {
     int64_t grid[SG_MOST_COORDINATES];
+    sgi_maps_list maps;       /* beside the fields, in field.npz and in the report */
     int64_t points;           /* validation points in the domain */
     int64_t condition_points; /* validation points of each condition */
     int64_t chunk;            /* points evaluated at a time */
@@ -73,6 +80,7 @@ typedef struct sgi_equation_settings {
 extern const sgi_codec sgi_codec_frequencies; /* sgi_frequencies: n for 1..n, or a list */
 extern const sgi_codec sgi_codec_coordinates; /* unsigned: all, none, a name or a list of names */
 extern const sgi_codec sgi_codec_harmonics;   /* int[SG_MOST_COORDINATES]: {x: 4} */
+extern const sgi_codec sgi_codec_maps;        /* sgi_maps_list: none, a name or a list of names */
 extern const sgi_codec sgi_codec_grid; /* int64_t[SG_MOST_COORDINATES]: 256, 256 x 128, or a list */
 
 #endif

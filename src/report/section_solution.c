@@ -40,9 +40,10 @@ typedef struct gallery {
     const sgi_run *runs[SOURCES_MOST]; /* those with a field on the grid */
     size_t variants[SOURCES_MOST];     /* which variant each is */
     size_t run_count;
-    const char *fields[ITEMS_MOST], *equations[ITEMS_MOST];
+    const char *fields[2 * ITEMS_MOST], *equations[ITEMS_MOST];
     size_t field_count, equation_count;
-    double pixels; /* for each map */
+    size_t shown_count; /* fields, and after them the quantities that the problem file maps */
+    double pixels;      /* for each map */
 } gallery;
 
 /* A picture's values in the planes of the view, one after the other, and their number; NULL without
@@ -148,12 +149,19 @@ static void find_items(gallery *g)
     for (size_t i = 0; g->field_count < ITEMS_MOST && (name = sgi_run_item(run, "fields", i)); i++)
         if (sgi_field_grid_values(&g->grid, run, name, ""))
             g->fields[g->field_count++] = name;
+    g->shown_count = g->field_count;
+    for (size_t i = 0; g->field_count && g->shown_count < g->field_count + ITEMS_MOST &&
+                       (name = sgi_run_item(run, "maps", i));
+         i++)
+        if (sgi_field_grid_values(&g->grid, run, name, ""))
+            g->fields[g->shown_count++] = name;
     for (size_t i = 0; i < run->field.count && g->equation_count < ITEMS_MOST; i++) {
         name = run->field.items[i].name;
         if (strncmp(name, "residual_", 9) == 0 && sgi_field_grid_values(&g->grid, run, name, ""))
             g->equations[g->equation_count++] = name + 9;
     }
-    size_t maps = (g->field_count * (2 * g->run_count + 1) + g->equation_count * g->run_count) *
+    size_t others = g->shown_count - g->field_count + g->equation_count;
+    size_t maps = (g->field_count * (2 * g->run_count + 1) + others * g->run_count) *
                   (g->grid.rank > 2 ? SG_VIEW_PLANES : 1);
     g->pixels = fmin(fmax(pixels_in_all / (double)(maps + 1), pixels_least), pixels_most);
 }
@@ -268,7 +276,7 @@ static bool has_both_signs(const gallery *g, const picture *list, size_t count, 
     return low < -least && high > least;
 }
 
-static void field_maps(const gallery *g, const char *field)
+static void field_maps(const gallery *g, const char *field, bool own)
 {
     picture list[SOURCES_MOST];
     size_t count = field_pictures(g, field, list);
@@ -286,7 +294,8 @@ static void field_maps(const gallery *g, const char *field)
         high += 0.5;
     }
     char description[LABEL];
-    (void)snprintf(description, sizeof description, "Maps of the field %.80s", field);
+    (void)snprintf(description, sizeof description, "Maps of %s %.80s",
+                   own ? "the field" : "the quantity", field);
     sgi_maps maps = {.shade = both_signs ? SG_SHADE_SIGNED : SG_SHADE_PLAIN,
                      .low = low,
                      .high = high,
@@ -294,7 +303,8 @@ static void field_maps(const gallery *g, const char *field)
                      .description = description};
     begin_figure(g);
     draw_maps(g, list, count, maps);
-    sgi_text_add(g->page->out, "<figcaption>The field <em>");
+    sgi_text_add(g->page->out,
+                 own ? "<figcaption>The field <em>" : "<figcaption>The quantity <em>");
     sgi_text_escape(g->page->out, field);
     sgi_text_add(g->page->out, count > 1 ? "</em>, all on one colour range." : "</em>.");
     end_figure(g);
@@ -492,19 +502,19 @@ static void show_fields(gallery *g)
         sgi_text_add(g->page->out, "<div class=\"two\">\n");
     }
     if (g->grid.rank > 1)
-        open_tabs(g, "field", g->fields, g->field_count);
-    for (size_t f = 0; f < g->field_count; f++) {
+        open_tabs(g, "field", g->fields, g->shown_count);
+    for (size_t f = 0; f < g->shown_count; f++) {
         if (g->grid.rank == 1) {
             size_t count = field_pictures(g, g->fields[f], list);
             curve(g, list, count, g->fields[f], g->fields[f], false);
             continue;
         }
-        open_part(g, g->field_count);
+        open_part(g, g->shown_count);
         look_at(g, g->fields[f]);
-        field_maps(g, g->fields[f]);
+        field_maps(g, g->fields[f], f < g->field_count);
         if (g->grid.rank == 2 && g->grid.time < 2)
             cuts(g, g->fields[f]);
-        close_part(g, g->field_count, f + 1 == g->field_count);
+        close_part(g, g->shown_count, f + 1 == g->shown_count);
     }
     if (g->grid.rank == 1)
         sgi_text_add(g->page->out, "</div>\n");

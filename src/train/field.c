@@ -83,6 +83,25 @@ static sg_status add_fields(gallery *g, sg_jet_network *network)
     return sgi_places_reference(problem, &places, arrays, g->pool, &g->allocator);
 }
 
+static sg_status add_maps(gallery *g, sg_jet_network *network)
+{
+    const sgi_maps_list *maps = &g->problem->settings.evaluation.maps;
+    sgi_places places = {&g->grid, NULL, g->grid.total};
+    sgi_point_set values;
+    sg_diagnostic diagnostic;
+    if (maps->count == 0)
+        return SG_OK;
+    sg_status status =
+        sgi_problem_quantities(g->problem, maps->values, (size_t)maps->count, &values, &diagnostic);
+    if (status != SG_OK)
+        return status;
+    double **arrays = take(g, "", maps->values, "", (size_t)maps->count);
+    status = sgi_quantities_evaluate(g->problem, &values, network, &places, arrays, g->pool,
+                                     &g->allocator);
+    sgi_point_set_release(&values);
+    return status;
+}
+
 static sg_status add_residuals(gallery *g, sg_jet_network *network)
 {
     const sgi_point_set *domain = &g->problem->sets[0];
@@ -157,15 +176,18 @@ sg_status sgi_field_write(const char *folder, sgi_problem *problem, sg_jet_netwo
                           sg_pool *pool, const sg_allocator *given, sg_diagnostic *diagnostic)
 {
     size_t fields = (size_t)problem->names.field_count;
+    size_t maps = (size_t)problem->settings.evaluation.maps.count;
     sgi_box_grid whole = sgi_box_grid_of_problem(problem);
     gallery g = {.allocator = sgi_allocator_or_heap(given),
                  .problem = problem,
                  .grid = sgi_box_grid_thinned(&whole, SG_FIELD_POINTS),
-                 .most = 2 * fields + (size_t)problem->sets[0].component_count,
+                 .most = 2 * fields + maps + (size_t)problem->sets[0].component_count,
                  .pool = pool};
     sg_status status = allocate(&g);
     if (status == SG_OK)
         status = add_fields(&g, network);
+    if (status == SG_OK)
+        status = add_maps(&g, network);
     if (status == SG_OK)
         status = add_residuals(&g, network);
     if (status != SG_OK)

@@ -263,11 +263,11 @@ static json_t *coordinates_array(const sg_pinn_information *information)
     return array;
 }
 
-static json_t *fields_array(const sg_pinn_information *information)
+static json_t *names_array(const char *const *names, size_t count)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < information->field_count; i++)
-        json_array_append_new(array, json_string(information->fields[i]));
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(array, json_string(names[i]));
     return array;
 }
 
@@ -303,8 +303,12 @@ static void describe(const sgi_subject *subject, json_t *record)
                         json_integer((json_int_t)points_per_step(information)));
     sgi_json_text(record, "channels", channels);
     json_object_set_new(record, "coordinates", coordinates_array(information));
-    json_object_set_new(record, "fields", fields_array(information));
+    json_object_set_new(record, "fields",
+                        names_array(information->fields, information->field_count));
     json_object_set_new(record, "terms", terms_array(information));
+    const sgi_maps_list *maps = &s->problem->settings.evaluation.maps;
+    if (maps->count > 0)
+        json_object_set_new(record, "maps", names_array(maps->values, (size_t)maps->count));
     if (s->misfit[0])
         sgi_json_text(record, "reference_misfit", s->misfit);
     if (s->left_out[0])
