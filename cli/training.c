@@ -211,7 +211,7 @@ int train_and_tell(const training *t, sgi_train_result *result)
                                .label = label,
                                .command = command_text(),
                                .threads = sg_pool_threads(t->pool),
-                               .events = {&teller, introduce, on_step, on_evaluation, on_note},
+                               .events = {&teller, on_step, on_evaluation, on_note, introduce},
                                .stop = &stop_requested};
     status = sgi_train(&config, result, &diagnostic, NULL);
     sgi_subject_destroy(subject);

@@ -55,7 +55,7 @@ static void four_variants(void **state)
     /* Curves, activations over steps and depth, gradients (one after scaling), scales. */
     assert_int_equal(count_of(html, "<figure class=\"chart\">"), 6 + 4 + 4 + 5 + 3);
     assert_int_equal(count_of(html, "No values to show"), 0);
-    assert_says(html, "no BatchNorm ends at 1.0% top-1, no better than guessing</strong>");
+    assert_says(html, "No BatchNorm ends at 1.0% top-1, no better than guessing</strong>");
     assert_says(html, "Step 58: the training loss exploded, with the largest activations in "
                       "<code>features.6.13.block.3.0</code> (std 31.5)");
     assert_says(html, "Step 392: <code>features.6.4.block.0.0</code> was the first layer whose "

@@ -94,6 +94,65 @@ static void the_sentence_and_the_table_agree(void **state)
     folder_remove(folder);
 }
 
+/* The baseline's final loss is a mean that one of its seeds reaches halfway and the other never:
+ * the comparison is with its end. */
+static void sooner_than_the_end_of_the_baseline(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary();
+    folder_comparison(sub(folder, "c"), FOLDER_ODE, 2);
+    static const char *const losses[] = {"{\"step\":2500,\"validation\":{\"loss\":0.1}}\n"
+                                         "{\"step\":5000,\"validation\":{\"loss\":0.1}}\n",
+                                         "{\"step\":2500,\"validation\":{\"loss\":0.5}}\n"
+                                         "{\"step\":5000,\"validation\":{\"loss\":0.3}}\n",
+                                         "{\"step\":1000,\"validation\":{\"loss\":0.1}}\n"};
+    folder_put(sub(folder, "c/adamw-1"), "metrics.jsonl", losses[0]);
+    folder_put(sub(folder, "c/adamw-2"), "metrics.jsonl", losses[1]);
+    folder_put(sub(folder, "c/stablegrad-1"), "metrics.jsonl", losses[2]);
+    folder_put(sub(folder, "c/stablegrad-2"), "metrics.jsonl", losses[2]);
+    char *html = report_of(sub(folder, "c"));
+    assert_non_null(strstr(html, " It reaches AdamW’s final validation loss at step 1,000, 5 times "
+                                 "sooner than AdamW itself, at step 5,000."));
+    assert_null(strstr(html, "± 0<"));
+    free(html);
+    folder_remove(folder);
+}
+
+/* How long StableGrad was active, by what a run was told and by what it did. */
+static void the_window_is_told_as_it_was(void **state)
+{
+    (void)state;
+    static const struct {
+        int done;
+        const char *stablegrad, *metrics, *said;
+    } cases[] = {
+        {1, "\"from\":0,\"until\":0", "", "It was active in no step;"},
+        {100, "\"from\":0,\"until\":50", "", "Active in the first 50 steps, off after that;"},
+        {100, "\"from\":20,\"until\":50", "", "Active from step 21 to step 50, off after that;"},
+        {20, "\"from\":0,\"until\":50", "", "Active in all steps so far, to be off after step 50;"},
+        {100, "\"from\":0,\"until\":null", "", "Active during the whole run;"},
+        {100, "\"from\":0,\"until\":50", "{\"step\":31,\"loss\":1,\"handover\":\"raw\"}\n",
+         "Active in the first 30 steps, off after that;"}};
+    char *folder = folder_temporary();
+    folder_run(sub(folder, "r"), FOLDER_BURGERS, true, 1, 100);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char info[512], metrics[512];
+        (void)snprintf(info, sizeof info,
+                       "{\"status\":\"running\",\"steps\":100,\"steps_done\":%d,\"stablegrad\":{"
+                       "\"method\":\"stablegrad\",\"reference\":\"output\",%s}}",
+                       cases[i].done, cases[i].stablegrad);
+        (void)snprintf(metrics, sizeof metrics, "{\"step\":1,\"loss\":1}\n%s", cases[i].metrics);
+        folder_put(sub(folder, "r"), "run.json", info);
+        folder_put(sub(folder, "r"), "metrics.jsonl", metrics);
+        char *html = report_of(sub(folder, "r"));
+        assert_non_null(strstr(html, cases[i].said));
+        assert_non_null(strstr(html, "of 100 when this page was written: it was still running, or "
+                                     "was killed."));
+        free(html);
+    }
+    folder_remove(folder);
+}
+
 static void first_step_at_or_below(void **state)
 {
     (void)state;
@@ -382,6 +441,8 @@ int main(void)
         cmocka_unit_test(every_kind_has_its_pictures),
         cmocka_unit_test(the_sentence_and_the_table_agree),
         cmocka_unit_test(first_step_at_or_below),
+        cmocka_unit_test(sooner_than_the_end_of_the_baseline),
+        cmocka_unit_test(the_window_is_told_as_it_was),
         cmocka_unit_test(a_spike_at_the_end_does_not_mislead),
         cmocka_unit_test(the_problem_is_stated),
         cmocka_unit_test(sentences_read_well),

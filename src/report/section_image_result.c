@@ -1,5 +1,6 @@
 /* Did it work, for image runs: a sentence a variant with its top-1 beside chance, what went wrong
  * and when, and the key numbers. */
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -58,11 +59,19 @@ static void compare_with(sgi_text *out, const sgi_report_variant *v, const sgi_r
     sgi_text_add(out, ".");
 }
 
+/* A label at the start of a sentence. */
+static void begin_with(sgi_text *out, const char *label)
+{
+    char first = (char)toupper((unsigned char)label[0]);
+    sgi_text_format(out, "%c", first);
+    sgi_text_escape(out, label + 1);
+}
+
 static void describe_variant(sgi_text *out, const sgi_report_variant *v,
                              const sgi_report_variant *base)
 {
     sgi_text_add(out, "<p class=\"lead\"><strong>");
-    sgi_text_escape(out, v->label);
+    begin_with(out, v->label);
     if (!v->top1.count) {
         sgi_text_add(out, " has not been evaluated.</strong></p>\n");
         return;
@@ -83,7 +92,8 @@ static void describe_run(sgi_text *out, const sgi_report_variant *v)
 {
     sgi_text_add(out, "<p class=\"lead\"><strong>After ");
     if (v->epochs.count && isfinite(v->epochs.mean))
-        sgi_text_format(out, "%.3g epochs (", v->epochs.mean);
+        sgi_text_format(out, v->epochs.mean == 1 ? "%.3g epoch (" : "%.3g epochs (",
+                        v->epochs.mean);
     sgi_text_count(out, v->steps.mean);
     sgi_text_add(out, v->steps.mean == 1 ? " step" : " steps");
     sgi_text_add(out, v->epochs.count ? ") in " : " in ");
@@ -239,8 +249,11 @@ static void key_pace(sgi_text *out, const sgi_report_variant *v)
 {
     begin_key(out, "time");
     sgi_text_duration(out, v->seconds.mean);
-    if (v->images_per_second.count)
-        sgi_text_format(out, "<small>%.3g images a second</small>", v->images_per_second.mean);
+    if (v->images_per_second.count) {
+        sgi_text_add(out, "<small>");
+        sgi_text_rate(out, v->images_per_second.mean);
+        sgi_text_add(out, " images a second</small>");
+    }
     end_key(out);
     if (v->memory.count) {
         begin_key(out, "memory");

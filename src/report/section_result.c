@@ -97,21 +97,33 @@ static void compare_errors(sgi_text *out, const sgi_report_variant *v,
     sgi_text_add(out, ".");
 }
 
+/* The step at which the baseline reaches its own final loss; its last one when that is a mean over
+ * seeds which some never reach. */
+static double when_there(const sgi_report_variant *base)
+{
+    return base->reached.count == base->runs ? base->reached.mean : base->steps.mean;
+}
+
 static void compare_speed(sgi_text *out, const sgi_report_variant *v,
                           const sgi_report_variant *base)
 {
     if (!v->reached.count || !base->reached.count || !isfinite(base->validation.mean))
         return;
+    double there = when_there(base), here = v->reached.mean;
     sgi_text_add(out, " It reaches ");
     sgi_text_escape(out, base->label);
-    sgi_text_add(out, "’s final validation loss, that of step ");
-    sgi_text_count(out, base->steps.mean);
-    sgi_text_add(out, ", at step ");
-    sgi_text_count(out, v->reached.mean);
-    if (v->reached.mean > 0 && v->reached.mean < 0.995 * base->reached.mean)
-        sgi_text_format(out, ", %.2g times sooner", base->reached.mean / v->reached.mean);
+    sgi_text_add(out, "’s final validation loss at step ");
+    sgi_text_count(out, here);
     if (v->reached.count < v->runs)
         sgi_text_format(out, " (%zu of %zu seeds)", v->reached.count, v->runs);
+    if (here > 0 && here < 0.995 * there)
+        sgi_text_format(out, ", %.2g times sooner than ", there / here);
+    else
+        sgi_text_add(out, here > 1.005 * there ? ", later than " : ", like ");
+    sgi_text_escape(out, base->label);
+    sgi_text_add(out, fabs(here / there - 1) > 0.005 ? " itself, at step " : " itself");
+    if (fabs(here / there - 1) > 0.005)
+        sgi_text_count(out, there);
     sgi_text_add(out, ".");
 }
 
@@ -187,7 +199,7 @@ bool sgi_page_ending(sgi_text *out, const sgi_run *run)
     const char *status = sgi_run_text(run, NULL, "status"),
                *reason = sgi_run_text(run, NULL, "reason");
     const char *how = strcmp(status, "failed") == 0        ? "failed"
-                      : strcmp(status, "running") == 0     ? "was still running"
+                      : strcmp(status, "running") == 0     ? "had not ended"
                       : strcmp(status, "interrupted") == 0 ? "was interrupted"
                                                            : NULL;
     if (!how)
@@ -203,6 +215,8 @@ bool sgi_page_ending(sgi_text *out, const sgi_run *run)
     if (reason[0]) {
         sgi_text_add(out, ": ");
         sgi_text_escape(out, reason);
+    } else if (strcmp(status, "running") == 0) {
+        sgi_text_add(out, " when this page was written: it was still running, or was killed");
     }
     size_t length = strlen(reason);
     sgi_text_add(out, length && reason[length - 1] == '.' ? "" : ".");
@@ -247,7 +261,9 @@ static void warn_of_reference(sgi_page *page)
     sgi_text_add(page->out, "<p class=\"bad\">The reference does not solve the problem: ");
     sgi_text_add(page->out, named ? "it " : "");
     sgi_text_escape(page->out, misfit + (named ? sizeof subject - 1 : 0));
-    sgi_text_add(page->out, ". The errors below are against it all the same.</p>\n");
+    sgi_text_add(page->out, page->summary->variants[0].validation.count
+                                ? ". The errors below are against it all the same.</p>\n"
+                                : ".</p>\n");
 }
 
 void sgi_page_gaps(sgi_page *page)
@@ -318,12 +334,12 @@ static void key_numbers(sgi_page *page)
     key_number(page, "largest error", max_error);
     const sgi_report_variant *v = &s->variants[s->count > 1 ? 1 : 0];
     if (s->count > 1 && v->reached.count && s->variants[0].reached.count) {
-        sgi_text_add(out, "<div><dt>baseline’s loss at step</dt><dd>");
+        sgi_text_add(out, "<div><dt>baseline’s final loss at step</dt><dd>");
         sgi_text_count(out, v->reached.mean);
         sgi_text_add(out, "<small>");
         sgi_text_escape(out, s->variants[0].label);
         sgi_text_add(out, " ");
-        sgi_text_count(out, s->variants[0].reached.mean);
+        sgi_text_count(out, when_there(&s->variants[0]));
         sgi_text_add(out, "</small></dd></div>");
     }
     sgi_text_add(out, "</dl>\n");

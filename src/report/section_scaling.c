@@ -263,24 +263,47 @@ static double median_while_scaled(sgi_page *page, const sgi_run *run, const char
     return kept[count / 2];
 }
 
+/* The last step that was rescaled: where the gradients became raw, if they did, and else what the
+ * run was told. A run that was resumed with another end was told two things. */
+static double end_of_window(const sgi_run *run)
+{
+    const double *handover = sgi_columns_find(&run->training, "handover");
+    for (size_t r = 0; handover && r < run->training.rows; r++)
+        if (isfinite(handover[r]) && handover[r] != SG_HANDOVER_TO_RESCALED)
+            return run->training.items[0].values[r] - 1;
+    return sgi_run_number(run, "stablegrad", "until");
+}
+
+/* Steps are counted from 1 here, as everywhere on the page; `from` is the number before the first.
+ */
 static void describe_window(sgi_text *out, const sgi_run *run)
 {
-    double until = sgi_run_number(run, "stablegrad", "until");
-    double from = sgi_run_number(run, "stablegrad", "from");
+    double until = end_of_window(run), from = sgi_run_number(run, "stablegrad", "from");
     double steps = sgi_run_number(run, NULL, "steps");
-    sgi_text_add(out, "Active ");
-    if (isfinite(until) && until < steps) {
-        sgi_text_add(out, "from step ");
-        sgi_text_count(out, isfinite(from) ? from : 0);
-        sgi_text_add(out, " to step ");
+    double done = sgi_run_number(run, NULL, "steps_done");
+    from = isfinite(from) ? from : 0;
+    bool ends = isfinite(until) && until < steps;
+    if ((ends && until <= from) || done <= from) {
+        sgi_text_add(out, "It was active in no step");
+    } else if (ends && until > done) {
+        sgi_text_add(out, from > 0 ? "Active from step " : "Active in all steps so far");
+        if (from > 0)
+            sgi_text_count(out, from + 1);
+        sgi_text_add(out, from > 0 ? " on, and to be off after step " : ", to be off after step ");
         sgi_text_count(out, until);
+    } else if (ends) {
+        sgi_text_add(out, from > 0 ? "Active from step " : "Active in the first ");
+        sgi_text_count(out, from > 0 ? from + 1 : until);
+        sgi_text_add(out, from > 0 ? " to step " : until == 1 ? " step" : " steps");
+        if (from > 0)
+            sgi_text_count(out, until);
         sgi_text_add(out, ", off after that");
     } else if (from > 0) {
-        sgi_text_add(out, "from step ");
-        sgi_text_count(out, from);
+        sgi_text_add(out, "Active from step ");
+        sgi_text_count(out, from + 1);
         sgi_text_add(out, " on");
     } else {
-        sgi_text_add(out, "during the whole run");
+        sgi_text_add(out, "Active during the whole run");
     }
 }
 
@@ -317,8 +340,8 @@ static void describe(sgi_page *page, size_t v, bool named)
     describe_window(out, run);
     if (is_sign(method_of(page, v)))
         sgi_text_add(out,
-                     ": each entry of a gradient is replaced by its sign, so that every layer’s "
-                     "are equally large. There is no reference scale.");
+                     ": each entry of a gradient is replaced by its sign, so that the gradients of "
+                     "all layers are equally large. There is no reference scale.");
     else
         describe_scaling(page, run);
     double skipped = sgi_columns_last(&run->training, "skipped");

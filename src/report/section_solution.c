@@ -572,6 +572,8 @@ static void say_why_nothing(sgi_page *page)
         if (page->runs->runs[r].field_note) {
             sgi_text_add(page->out, ": ");
             sgi_text_escape(page->out, page->runs->runs[r].field_note);
+            if (strcmp(sgi_run_text(&page->runs->runs[r], NULL, "status"), "complete") != 0)
+                sgi_text_add(page->out, ", which is written at the end of a run");
             break;
         }
     sgi_text_add(page->out, ".</p>\n</section>\n");

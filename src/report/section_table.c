@@ -16,7 +16,7 @@ static void add_value(sgi_text *out, sgi_unit unit, double value)
     else if (unit == SG_UNIT_MEMORY)
         sgi_text_memory(out, value);
     else if (unit == SG_UNIT_RATE)
-        sgi_text_format(out, value < 100 ? "%.3g" : "%.0f", value);
+        sgi_text_rate(out, value);
     else
         sgi_text_duration(out, value);
 }
@@ -48,7 +48,7 @@ static void table_row(sgi_page *page, const sgi_report_row *r)
         const sgi_statistic *x = sgi_report_value(&s->variants[v], r->offset);
         sgi_text_add(out, x->mean == top ? "<td class=\"best\">" : "<td>");
         add_value(out, r->unit, x->mean);
-        if (!isnan(x->spread)) {
+        if (!isnan(x->spread) && x->spread != 0) {
             sgi_text_add(out, " <small>± ");
             add_value(out, r->unit, x->spread);
             sgi_text_add(out, "</small>");

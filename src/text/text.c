@@ -195,6 +195,14 @@ void sgi_text_percent(sgi_text *text, double share)
         sgi_text_number(text, share);
 }
 
+void sgi_text_rate(sgi_text *text, double rate)
+{
+    if (rate < 100)
+        sgi_text_format(text, "%.3g", rate);
+    else
+        sgi_text_count(text, rate);
+}
+
 void sgi_text_memory(sgi_text *text, double bytes)
 {
     if (!isfinite(bytes))

@@ -37,6 +37,8 @@ void sgi_text_count(sgi_text *text, double value);
 void sgi_text_percent(sgi_text *text, double share);
 /* Bytes of memory: 812 MB, 1.3 GB. */
 void sgi_text_memory(sgi_text *text, double bytes);
+/* So many a second: 9.04, 16,900. */
+void sgi_text_rate(sgi_text *text, double rate);
 /* 51 s, 12 min 5 s, 3 h 20 min. */
 void sgi_text_duration(sgi_text *text, double seconds);
 

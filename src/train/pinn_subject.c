@@ -185,9 +185,11 @@ static void trouble(const sgi_subject *subject, const sgi_step_metrics *metrics,
             if (!isfinite(worst->value))
                 break;
         }
-    snprintf(text, size, "%sthe gradient of %s is not finite (loss term '%s' is %.1e)", place,
-             sgi_first_bad_gradient(metrics->scale), worst ? worst->key : "none",
-             worst ? worst->value : 0.0);
+    char value[32] = "not a number"; /* which printf writes with a sign */
+    if (worst && !isnan(worst->value))
+        snprintf(value, sizeof value, "%.1e", worst->value);
+    snprintf(text, size, "%sthe gradient of %s is not finite (loss term '%s' is %s)", place,
+             sgi_first_bad_gradient(metrics->scale), worst ? worst->key : "none", value);
 }
 
 /* ---- Files -------------------------------------------------------------------------------- */

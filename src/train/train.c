@@ -242,6 +242,8 @@ static sg_status one_step(run *r)
     r->progress.step = step.step;
     r->result->loss = step.loss;
     watch_loss(r, &step);
+    /* The last line of a run that gives up knows how many steps were skipped. */
+    write = write || (step.info.skipped && r->skipped_in_row + 1 == SG_MOST_SKIPPED);
     status = log_step(r, &step, write);
     if (status == SG_OK && step.info.skipped)
         return handle_skip(r, &step);

@@ -19,10 +19,10 @@ enum { SG_MOST_RESULTS = 8 };
 /* What a run tells while it goes on; any may be NULL. */
 typedef struct sgi_train_events {
     void *context;
-    void (*begin)(void *context); /* everything is ready, a checkpoint was accepted */
     void (*step)(void *context, const sgi_step_metrics *step); /* every step */
     void (*evaluation)(void *context, const sgi_evaluation_metrics *evaluation);
     void (*note)(void *context, const char *sentence); /* trouble that the run survives */
+    void (*begin)(void *context); /* everything is ready, and a checkpoint was accepted */
 } sgi_train_events;
 
 typedef struct sgi_train_config {
