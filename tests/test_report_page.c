@@ -54,6 +54,35 @@ static void every_kind_has_its_pictures(void **state)
     folder_remove(folder);
 }
 
+/* Runs whose kernels were measured have a section for it: 8 charts, a table of the variant that has
+ * them, the sign of the margin. */
+static void kernels_have_their_section(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary();
+    folder_comparison(sub(folder, "c"), FOLDER_ODE, 1);
+    char *before = report_of(sub(folder, "c"));
+    assert_null(strstr(before, "id=\"diagnosis\""));
+    folder_diagnoses(sub(folder, "c/stablegrad"), 0);
+    char *html = report_of(sub(folder, "c"));
+    const char *section = strstr(html, "id=\"diagnosis\"");
+    assert_non_null(section);
+    assert_true(section > strstr(html, "id=\"scaling\"") &&
+                section < strstr(html, "id=\"numbers\""));
+    assert_int_equal(count_of(html, "<figure class=\"chart\">"),
+                     count_of(before, "<figure class=\"chart\">") + 8);
+    assert_non_null(strstr(section,
+                           "AdamW + StableGrad (output): the condition of the theorem held "
+                           "at 1"));
+    assert_non_null(strstr(section, "of 20 measurements"));
+    assert_int_equal(count_of(section, "<th>M<sub>SG</sub></th>"), 1);
+    assert_non_null(strstr(section, "<tr><td>250</td>"));
+    assert_non_null(strstr(section, "<tr><td>5,000</td>"));
+    free(before);
+    free(html);
+    folder_remove(folder);
+}
+
 static void the_sentence_and_the_table_agree(void **state)
 {
     (void)state;
@@ -439,6 +468,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_has_its_pictures),
+        cmocka_unit_test(kernels_have_their_section),
         cmocka_unit_test(the_sentence_and_the_table_agree),
         cmocka_unit_test(first_step_at_or_below),
         cmocka_unit_test(sooner_than_the_end_of_the_baseline),

@@ -73,8 +73,8 @@ static const sgi_report_row rows[] = {
 };
 
 static sgi_section *const sections[] = {sgi_page_result,   sgi_page_statement, sgi_page_curves,
-                                        sgi_page_solution, sgi_page_scaling,   sgi_page_table,
-                                        sgi_page_repeat};
+                                        sgi_page_solution, sgi_page_scaling,   sgi_page_diagnosis,
+                                        sgi_page_table,    sgi_page_repeat};
 
 static const sgi_report_fact facts[] = {{NULL, "points_per_step", " points per step"}};
 

@@ -72,6 +72,7 @@ void sgi_page_result(sgi_page *page);    /* did it work */
 void sgi_page_curves(sgi_page *page);    /* how well against the baseline */
 void sgi_page_solution(sgi_page *page);  /* what it looks like, and where it is wrong */
 void sgi_page_scaling(sgi_page *page);   /* what StableGrad did */
+void sgi_page_diagnosis(sgi_page *page); /* the kernels, where they were measured */
 void sgi_page_table(sgi_page *page);     /* final metrics, of either kind of run */
 void sgi_page_repeat(sgi_page *page);    /* the problem file, and how to repeat it */
 void sgi_page_end(sgi_page *page);

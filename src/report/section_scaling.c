@@ -283,7 +283,9 @@ static void describe_window(sgi_text *out, const sgi_run *run)
     double done = sgi_run_number(run, NULL, "steps_done");
     from = isfinite(from) ? from : 0;
     bool ends = isfinite(until) && until < steps;
-    if ((ends && until <= from) || done <= from) {
+    if (strcmp(sgi_run_text(run, "stablegrad", "until"), "margin") == 0) {
+        sgi_text_add(out, "Active as long as the margin of the theorem was positive");
+    } else if ((ends && until <= from) || done <= from) {
         sgi_text_add(out, "It was active in no step");
     } else if (ends && until > done) {
         sgi_text_add(out, from > 0 ? "Active from step " : "Active in all steps so far");

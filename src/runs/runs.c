@@ -90,8 +90,10 @@ static sg_status read_line(sgi_run *run, const char *line, size_t length)
     json_t *object = json_loadb(line, length, 0, NULL);
     sg_status status = SG_ERROR_FORMAT;
     if (json_is_object(object))
-        status = sgi_columns_add(
-            json_object_get(object, "validation") ? &run->evaluation : &run->training, object);
+        status = sgi_columns_add(json_object_get(object, "validation")  ? &run->evaluation
+                                 : json_object_get(object, "diagnosis") ? &run->diagnosis
+                                                                        : &run->training,
+                                 object);
     json_decref(object);
     if (status == SG_ERROR_FORMAT) {
         run->unread++;
@@ -145,6 +147,7 @@ static void release_run(const sg_allocator *allocator, sgi_run *run)
     json_decref(run->info);
     sgi_columns_release(&run->training);
     sgi_columns_release(&run->evaluation);
+    sgi_columns_release(&run->diagnosis);
     sgi_arrays_release(&run->field);
     sgi_release(allocator, run->field_note);
     sgi_release(allocator, run->problem);
@@ -156,6 +159,7 @@ static sg_status read_run(const source *s, const char *folder, const char *name,
 {
     sgi_columns_begin(&run->training, s->allocator);
     sgi_columns_begin(&run->evaluation, s->allocator);
+    sgi_columns_begin(&run->diagnosis, s->allocator);
     run->field.allocator = *s->allocator;
     run->folder = sgi_copy_text(s->allocator, name);
     if (!run->folder)

@@ -12,7 +12,7 @@
 typedef struct sgi_run {
     char *folder; /* "" for a single run, else the sub-folder's name */
     json_t *info; /* run.json */
-    sgi_columns training, evaluation;
+    sgi_columns training, evaluation, diagnosis;
     size_t unread;    /* lines of metrics.jsonl that are not what they should be */
     sgi_arrays field; /* empty when there is none */
     char *field_note; /* why not, or NULL */

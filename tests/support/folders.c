@@ -226,6 +226,39 @@ static void write_training_line(FILE *file, const shape_of *s, bool scaled, int 
     fprintf(file, "]}\n");
 }
 
+/* What a diagnosis writes: the margin falls below 0 on the way. */
+static void write_diagnosis(FILE *file, int seed, int step)
+{
+    double rho = 0.5 + step / 400.0, more = 3 - step / 1000.0 + noise(seed, step, 40);
+    fprintf(file,
+            "{\"step\":%d,\"seconds\":%.3f,\"diagnosis\":{\"residuals\":3072,\"loss\":%.9g,"
+            "\"rate\":0.001,\"rho\":%.6g,\"rho_sg\":%.6g,\"lambda_max\":29,"
+            "\"lambda_max_sg\":43,\"lambda_ratio\":1.5,\"stability\":%.6g,\"margin\":%.6g,"
+            "\"holds\":%s,\"r_std_raw\":42.7,\"r_std_scaled\":1,\"e_lin\":%.6g,"
+            "\"update_spread\":77.5,\"energy_largest\":0.35,\"spectrum\":[",
+            step, step * 0.0102, loss_at(true, seed, step, 0), rho, rho + more, 0.043, more,
+            more > 0 ? "true" : "false", 2e-3 * (1 + noise(seed, step, 41)));
+    for (int k = 0; k < 12; k++)
+        fprintf(file, "%s{\"name\":\"%d\",\"value\":%.6g,\"share\":0.01}", k ? "," : "", k + 1,
+                29 * pow(0.6, k));
+    fprintf(file, "],\"spectrum_sg\":[");
+    for (int k = 0; k < 9; k++)
+        fprintf(file, "%s{\"name\":\"%d\",\"value\":%.6g,\"share\":0.01}", k ? "," : "", k + 1,
+                43 * pow(0.7, k));
+    fprintf(file, "]}}\n");
+}
+
+void folder_diagnoses(const char *folder, int seed)
+{
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s/metrics.jsonl", folder);
+    FILE *file = fopen(path, "a");
+    assert_non_null(file);
+    for (int step = EVALUATE_EVERY; step <= STEPS; step += EVALUATE_EVERY)
+        write_diagnosis(file, seed, step);
+    assert_int_equal(fclose(file), 0);
+}
+
 static void write_metrics(const char *folder, const shape_of *s, bool scaled, int seed, int done)
 {
     char path[4096];

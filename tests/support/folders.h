@@ -17,6 +17,9 @@ typedef enum folder_kind {
  * `scaled` are the better ones. */
 void folder_run(const char *folder, folder_kind kind, bool scaled, int seed, int steps_done);
 
+/* Adds measurements of its kernels to a run, every 250 steps. */
+void folder_diagnoses(const char *folder, int seed);
+
 /* A comparison of AdamW with `seeds` runs against StableGrad with as many. */
 void folder_comparison(const char *folder, folder_kind kind, int seeds);
 
