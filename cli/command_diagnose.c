@@ -217,26 +217,21 @@ static int print_json(const char *name, const sgi_diagnosis *d)
 /* ---- The command ------------------------------------------------------------------------------
  */
 
-static int measure(sgi_subject *subject, const sgi_problem *problem, sg_pool *pool,
-                   const cli_arguments *arguments)
+static int measure(const sgi_subject *subject, const cli_arguments *arguments)
 {
-    const sgi_settings *settings = &problem->settings;
-    sgi_diagnose_config config = {
-        .residuals = (size_t)settings->diagnose.residuals, .pool = pool, .isa = SG_ISA_AUTO};
     sgi_diagnose *diagnose;
     sgi_diagnosis d;
     int code = EXIT_DONE;
-    sg_status status =
-        sgi_diagnose_create(&diagnose, sgi_pinn_subject_pinn(subject), &config, NULL);
+    sg_status status = sgi_pinn_subject_diagnose(&diagnose, subject, SG_ISA_AUTO);
     if (status == SG_OK)
         status = sgi_diagnose_measure(diagnose, sgi_pinn_subject_trainer(subject), &d);
     if (status != SG_OK) {
         complain("the diagnosis failed: %s", sg_status_text(status));
         code = EXIT_RUN_FAILED;
     } else if (arguments->json) {
-        code = print_json(settings->name, &d);
+        code = print_json(subject->name, &d);
     } else {
-        print_diagnosis(settings->name, &d);
+        print_diagnosis(subject->name, &d);
     }
     sgi_diagnose_destroy(diagnose);
     return code;
@@ -259,7 +254,7 @@ static int diagnose_at(sgi_problem *problem, const char *path, const cli_argumen
     if (status != SG_OK)
         tell(&diagnostic);
     else
-        code = measure(subject, problem, pool, arguments);
+        code = measure(subject, arguments);
     sgi_subject_destroy(subject);
     sg_pool_destroy(pool);
     return code;

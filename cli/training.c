@@ -9,6 +9,7 @@
 #include "progress.h"
 #include "report/report.h"
 #include "run_state.h"
+#include "train/diagnosis.h"
 #include "train/record.h"
 
 enum { MOST_VALUES = 16 };
@@ -77,6 +78,19 @@ static void on_evaluation(void *context, const sgi_evaluation_metrics *evaluatio
     json_object_set_new(object, "step", json_integer((json_int_t)evaluation->step));
     json_object_set_new(object, "seconds", sgi_json_number(evaluation->seconds));
     add_values(object, evaluation->values, evaluation->value_count);
+    print_json(object);
+}
+
+static void on_diagnosis(void *context, const sgi_diagnosis *diagnosis)
+{
+    narrator *t = context;
+    if (!t->json)
+        return;
+    json_t *object = json_object();
+    json_object_set_new(object, "event", json_string("diagnosis"));
+    json_object_set_new(object, "variant", json_string(t->line.label));
+    json_object_set_new(object, "step", json_integer((json_int_t)diagnosis->step));
+    json_object_set_new(object, "diagnosis", sgi_diagnosis_object(diagnosis));
     print_json(object);
 }
 
@@ -202,17 +216,18 @@ int train_and_tell(const training *t, sgi_train_result *result)
     teller.subject = subject;
     progress_begin(&teller.line, stdout, t->arguments->quiet || t->arguments->json, t->shown,
                    start_of(t), (int64_t)subject->steps);
-    sgi_train_config config = {.subject = subject,
-                               .folder = t->folder,
-                               .resume = t->resume,
-                               .insist = t->arguments->insist,
-                               .report_follows = t->reports,
-                               .variant = t->variant,
-                               .label = label,
-                               .command = command_text(),
-                               .threads = sg_pool_threads(t->pool),
-                               .events = {&teller, on_step, on_evaluation, on_note, introduce},
-                               .stop = &stop_requested};
+    sgi_train_config config = {
+        .subject = subject,
+        .folder = t->folder,
+        .resume = t->resume,
+        .insist = t->arguments->insist,
+        .report_follows = t->reports,
+        .variant = t->variant,
+        .label = label,
+        .command = command_text(),
+        .threads = sg_pool_threads(t->pool),
+        .events = {&teller, on_step, on_evaluation, on_note, introduce, on_diagnosis},
+        .stop = &stop_requested};
     status = sgi_train(&config, result, &diagnostic, NULL);
     sgi_subject_destroy(subject);
     if (status != SG_OK) {

@@ -63,8 +63,9 @@ static void describe_method(const void *file, char *text, size_t size)
     if (chosen->method == SG_METHOD_NONE)
         snprintf(text, size, "%s", optimizer);
     else if (chosen->method == SG_METHOD_STABLEGRAD)
-        snprintf(text, size, "%s + %s (%s)", optimizer, methods[chosen->method],
-                 sg_reference_name((sg_reference)chosen->reference.kind));
+        snprintf(text, size, "%s + %s (%s%s)", optimizer, methods[chosen->method],
+                 sg_reference_name((sg_reference)chosen->reference.kind),
+                 chosen->until == SG_STEP_MARGIN ? ", margin" : "");
     else
         snprintf(text, size, "%s + %s", optimizer, methods[chosen->method]);
 }
@@ -110,6 +111,7 @@ static int check(void *file, const cli_arguments *arguments)
 static const variant variants[] = {
     {"adamw", {"training.stablegrad.method=none"}, 1},
     {"stablegrad", {"training.stablegrad.method=stablegrad"}, 1},
+    {"margin", {"training.stablegrad.method=stablegrad", "training.stablegrad.until=margin"}, 2},
     SG_REFERENCE_LIST(BY_REFERENCE,
                       SGI_LIST_NOTHING){"sign", {"training.stablegrad.method=sign"}, 1},
 };

@@ -343,6 +343,13 @@ static void active_window(void **state)
     }
     assert_int_equal(sg_scaler_report(f.scaler)->steps_scaled, 2);
     assert_int_equal(sg_scaler_report(f.scaler)->steps_inactive, 6);
+    /* The window can be moved. */
+    assert_status(sg_scaler_set_window(NULL, 0, 1), SG_ERROR_ARGUMENT);
+    assert_status(sg_scaler_set_window(f.scaler, 2, 1), SG_ERROR_ARGUMENT);
+    assert_ok(sg_scaler_set_window(f.scaler, 8, SG_FOREVER));
+    measure_with_signal(&f, 8);
+    assert_int_equal(sg_scaler_report(f.scaler)->outcome, SG_STEP_SCALED);
+    assert_ok(sg_scaler_set_window(f.scaler, 8, 8));
     /* The guard watches outside the window too. */
     f.g[0][0] = NAN;
     assert_ok(sg_scaler_measure(f.scaler, 9));

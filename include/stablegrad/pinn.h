@@ -303,7 +303,8 @@ typedef struct sg_pinn_result {
 
 /* Trains the network from the weights that it has, as long and in the way that the problem's
  * settings say: the same steps, to the bit, as the program `stablegrad train` takes from freshly
- * drawn weights. `config` and `result` may be NULL. */
+ * drawn weights. `config` and `result` may be NULL. SG_ERROR_UNSUPPORTED for a problem with
+ * `training.stablegrad.until: margin`, whose measurements are the program's. */
 SG_CHECKED sg_status sg_pinn_train(sg_pinn *pinn, const sg_pinn_train_config *config,
                                    sg_pinn_result *result, const sg_allocator *allocator);
 

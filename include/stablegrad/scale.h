@@ -231,6 +231,10 @@ const sg_scale_report *sg_scaler_report(const sg_scaler *scaler);
 /* The configuration the scaler was made with. */
 const sg_scale_config *sg_scaler_config(const sg_scaler *scaler);
 
+/* Replaces the window of the configuration, from <= until, for the steps measured from now on:
+ * rescaling that is ended and begun as the run goes. SG_ERROR_ARGUMENT if it is none. */
+SG_CHECKED sg_status sg_scaler_set_window(sg_scaler *scaler, uint64_t from, uint64_t until);
+
 /* Sets the counters of the report, when a run is resumed: indexed by sg_outcome. */
 void sg_scaler_set_counters(sg_scaler *scaler, const uint64_t counters[SG_OUTCOME_COUNT]);
 

@@ -16,7 +16,7 @@ typedef struct sgi_pieces {
 } sgi_pieces;
 
 /* A step number, or a word for one. */
-enum { SG_STEP_HALF = -1, SG_STEP_FOREVER = -2 };
+enum { SG_STEP_HALF = -1, SG_STEP_FOREVER = -2, SG_STEP_MARGIN = -3 };
 
 /* A named reference, or a number. */
 typedef struct sgi_reference_choice {
@@ -45,7 +45,7 @@ typedef struct sgi_training_settings {
 } sgi_training_settings;
 
 /* Kinds of values. */
-extern const sgi_codec sgi_codec_step;   /* int64_t, or half, or forever */
+extern const sgi_codec sgi_codec_step;   /* int64_t, half, forever or margin */
 extern const sgi_codec sgi_codec_scale;  /* sgi_reference_choice */
 extern const sgi_codec sgi_codec_pieces; /* sgi_pieces: a list of {from, until, factor} */
 

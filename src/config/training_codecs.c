@@ -5,28 +5,34 @@
 #include "config/codec.h"
 #include "config/training.h"
 
+static const struct {
+    const char *word;
+    int64_t step;
+} step_words[] = {{"half", SG_STEP_HALF}, {"forever", SG_STEP_FOREVER}, {"margin", SG_STEP_MARGIN}};
+enum { STEP_WORDS = sizeof step_words / sizeof step_words[0] };
+
 static sg_status read_step(sgi_reader *reader, const sgi_option *option, const sgi_yaml *node,
                            void *value)
 {
-    if (sgi_yaml_is(node, "half"))
-        *(int64_t *)value = SG_STEP_HALF;
-    else if (sgi_yaml_is(node, "forever"))
-        *(int64_t *)value = SG_STEP_FOREVER;
-    else
-        return sgi_read_whole(reader, option, node, value);
-    return SG_OK;
+    for (int i = 0; i < STEP_WORDS; i++)
+        if (sgi_yaml_is(node, step_words[i].word)) {
+            *(int64_t *)value = step_words[i].step;
+            return SG_OK;
+        }
+    return sgi_read_whole(reader, option, node, value);
 }
 
 static void write_step(sgi_output *out, const void *value)
 {
     int64_t step = *(const int64_t *)value;
-    if (step < 0)
-        sgi_put(out, step == SG_STEP_HALF ? "half" : "forever");
-    else
+    for (int i = 0; i < STEP_WORDS; i++)
+        if (step == step_words[i].step)
+            sgi_put(out, "%s", step_words[i].word);
+    if (step >= 0)
         sgi_put(out, "%lld", (long long)step);
 }
 
-const sgi_codec sgi_codec_step = {.takes = "a step number, half, or forever",
+const sgi_codec sgi_codec_step = {.takes = "a step number, half, forever, or margin",
                                   .read = read_step,
                                   .write = write_step,
                                   .number = true};

@@ -16,7 +16,7 @@ sg_scale_config sgi_training_scale(const sgi_training_settings *training, uint64
     config.until = (uint64_t)training->until;
     if (training->until == SG_STEP_HALF)
         config.until = steps / 2;
-    if (training->until == SG_STEP_FOREVER)
+    if (training->until == SG_STEP_FOREVER || training->until == SG_STEP_MARGIN)
         config.until = SG_FOREVER;
     config.handover = (sg_handover)training->handover;
     return config;

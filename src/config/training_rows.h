@@ -8,8 +8,10 @@
 #define TRAINING(at, member) ((at) + offsetof(sgi_training_settings, member))
 
 /* The rows under `training`, for settings at offset `at`. The tables differ in the rows `steps`,
- * `evaluate` and `checkpoint`, in the help text of the seed, and in three defaults. */
-#define TRAINING_ROWS(at, steps, seed_of, until_is, blocks_are, log_is, evaluate, checkpoint)      \
+ * `evaluate` and `checkpoint`, in what the seed is of and what else `until` may be, and in three
+ * defaults. */
+#define TRAINING_ROWS(at, steps, seed_of, until_is, until_more, blocks_are, log_is, evaluate,      \
+                      checkpoint)                                                                  \
     CHOICE(                                                                                        \
         "training.optimizer.name", TRAINING(at, optimizer), WORDS(SG_OPTIM_LIST(SGI_LIST_WORD)),   \
         "adamw",                                                                                   \
@@ -47,8 +49,9 @@
                "what is done to the gradient of each block"),                                      \
         COUNT("training.stablegrad.from", TRAINING(at, from), 0, "0",                              \
               "first step whose gradients are rescaled"),                                          \
-        OTHER("training.stablegrad.until", step, TRAINING(at, until), 0, 1e15, until_is,           \
-              "first step that is no longer rescaled: a number, half (of all steps), or forever"), \
+        OTHER(                                                                                     \
+            "training.stablegrad.until", step, TRAINING(at, until), 0, 1e15, until_is,             \
+            "first step that is no longer rescaled: a number, half (of all steps), " until_more),  \
         CHOICE("training.stablegrad.handover", TRAINING(at, handover),                             \
                WORDS(SG_HANDOVER_LIST(SGI_LIST_WORD)), "convert",                                  \
                "what becomes of the optimizer's moments when gradients change between raw and "    \

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/params.h"
 #include "diagnose/trial.h"
 #include "scale/blocks.h"
 #include "scale/scaler.h"

@@ -4,6 +4,8 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/params.h"
+
 sgi_update sgi_update_of(const sg_params *params, const size_t *block_of_span, const double *values,
                          const double *step, sgi_block_update *blocks, size_t count)
 {

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "base/params.h"
+#include "stablegrad/params.h"
 
 /* A block's part of a step. */
 typedef struct sgi_block_update {

@@ -122,6 +122,8 @@ sg_status sg_pinn_train(sg_pinn *pinn, const sg_pinn_train_config *config, sg_pi
     sg_pinn_result unread;
     sg_pinn_trainer *trainer;
     config = config ? config : &quiet;
+    if (pinn->problem->settings.training.until == SG_STEP_MARGIN)
+        return SG_ERROR_UNSUPPORTED;
     sg_status status = sg_pinn_trainer_create(&trainer, pinn, config->pool, config->isa, allocator);
     if (status == SG_OK)
         status = run(trainer, config, result ? result : &unread);

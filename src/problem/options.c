@@ -73,7 +73,8 @@ static const sgi_option rows[] = {
         TOP(training),
         COUNT("training.steps", TOP(training.steps), 1, "10000",
               "how many steps the optimizer takes"),
-        "seed of the initial weights and of all points", "half", "layer", "100",
+        "seed of the initial weights and of all points", "half",
+        "forever, or margin (ends and begins again as diagnose measures)", "layer", "100",
         COUNT("training.evaluate_every", TOP(training.evaluate_every), 0, "0",
               "steps between two evaluations; 0 means a twentieth of all steps, but at most 1000"),
         COUNT("training.checkpoint_every", TOP(training.checkpoint_every), 1, "5000",
@@ -90,6 +91,9 @@ static const sgi_option rows[] = {
     COUNT("evaluation.chunk", TOP(evaluation.chunk), 1, "65536",
           "points that are evaluated at a time, which bounds the memory"),
 
+    COUNT("diagnose.every", TOP(diagnose.every), 0, "0",
+          "steps between two measurements of the kernels; 0 means none, or with "
+          "training.stablegrad.until margin a fiftieth of all steps, but at most 500"),
     COUNT("diagnose.residuals", TOP(diagnose.residuals), 0, "3072",
           "residuals that the kernels are measured on, at most; 0 means those of a training step"),
 };

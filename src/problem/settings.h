@@ -50,6 +50,7 @@ typedef struct sgi_evaluation_settings {
 
 /* Measuring kernels. */
 typedef struct sgi_diagnose_settings {
+    int64_t every;     /* steps; 0: never, or for `until: margin` by a rule */
     int64_t residuals; /* of the batch, at most about; 0: those of a training step */
 } sgi_diagnose_settings;
 

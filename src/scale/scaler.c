@@ -426,6 +426,15 @@ const sg_scale_config *sg_scaler_config(const sg_scaler *scaler)
     return &scaler->config;
 }
 
+sg_status sg_scaler_set_window(sg_scaler *scaler, uint64_t from, uint64_t until)
+{
+    if (!scaler || from > until)
+        return SG_ERROR_ARGUMENT;
+    scaler->config.from = from;
+    scaler->config.until = until;
+    return SG_OK;
+}
+
 void sg_scaler_set_counters(sg_scaler *scaler, const uint64_t counters[SG_OUTCOME_COUNT])
 {
     scaler->report.steps_scaled = counters[SG_STEP_SCALED];

@@ -71,6 +71,21 @@ static sg_status check_reference(const sgi_task *task, sgi_reader *reader)
     return SG_ERROR_FORMAT;
 }
 
+/* The margin is that of the residuals of equations. */
+static sg_status check_until(const sgi_task *task, sgi_reader *reader)
+{
+    if (task->settings.training.until != SG_STEP_MARGIN)
+        return SG_OK;
+    const sgi_yaml *scaling = node_of(task, "training", "stablegrad");
+    const sgi_yaml *node = scaling->kind == SG_YAML_MAPPING ? sgi_yaml_get(scaling, "until") : NULL;
+    sgi_yaml_place(reader->diagnostic, node ? node : scaling, 0, 0);
+    sgi_diagnostic_say(reader->diagnostic,
+                       "'until: margin' is measured with the residuals of equations, and images "
+                       "have none");
+    sgi_diagnostic_suggest(reader->diagnostic, "a step number, half, or forever");
+    return SG_ERROR_FORMAT;
+}
+
 sg_status sgi_task_check(sgi_task *task, sgi_reader *reader)
 {
     const sgi_data_settings *data = &task->settings.data;
@@ -81,5 +96,7 @@ sg_status sgi_task_check(sgi_task *task, sgi_reader *reader)
         status = check_crops(task, reader);
     if (status == SG_OK)
         status = check_reference(task, reader);
+    if (status == SG_OK)
+        status = check_until(task, reader);
     return status == SG_OK ? check_batch(task, reader) : status;
 }

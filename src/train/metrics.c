@@ -11,6 +11,7 @@
 
 #include "base/diagnostic.h"
 #include "files/file.h"
+#include "train/diagnosis.h"
 
 const char *sgi_first_bad_gradient(const sg_scale_report *scale)
 {
@@ -226,6 +227,16 @@ sg_status sgi_metrics_evaluation(sgi_metrics *metrics, const sgi_evaluation_metr
     json_object_set_new(object, "validation", validation);
     if (evaluation->own.write)
         evaluation->own.write(evaluation->own.context, object);
+    return write_line(metrics, object, diagnostic);
+}
+
+sg_status sgi_metrics_diagnosis(sgi_metrics *metrics, const sgi_diagnosis *diagnosis,
+                                double seconds, sg_diagnostic *diagnostic)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "step", json_integer((json_int_t)diagnosis->step));
+    json_object_set_new(object, "seconds", sgi_json_number(seconds));
+    json_object_set_new(object, "diagnosis", sgi_diagnosis_object(diagnosis));
     return write_line(metrics, object, diagnostic);
 }
 

@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "diagnose/diagnose.h"
 #include "stablegrad/optim.h"
 #include "stablegrad/scale.h"
 #include "train/jump.h"
@@ -80,6 +81,8 @@ SG_CHECKED sg_status sgi_metrics_sync(sgi_metrics *metrics, sg_diagnostic *diagn
 
 SG_CHECKED sg_status sgi_metrics_step(sgi_metrics *metrics, const sgi_step_metrics *step,
                                       sg_diagnostic *diagnostic);
+SG_CHECKED sg_status sgi_metrics_diagnosis(sgi_metrics *metrics, const sgi_diagnosis *diagnosis,
+                                           double seconds, sg_diagnostic *diagnostic);
 /* An evaluation of a step that the file has already is not written again. */
 SG_CHECKED sg_status sgi_metrics_evaluation(sgi_metrics *metrics,
                                             const sgi_evaluation_metrics *evaluation,

@@ -20,8 +20,10 @@ typedef struct pinn_subject {
     sg_pool *pool;
     sg_pinn *pinn; /* over `problem` */
     sg_pinn_trainer *trainer;
-    sgi_value *terms;   /* of the last step */
-    sgi_errors *errors; /* NULL without a reference */
+    sgi_value *terms;       /* of the last step */
+    sgi_errors *errors;     /* NULL without a reference */
+    sgi_diagnose *diagnose; /* NULL when it is never asked */
+    bool paused;            /* `until: margin` has ended rescaling for now */
     sgi_remarks remarks;
     char misfit[SG_REMARK_SIZE];   /* how the reference does not solve the problem; "": it does */
     char left_out[SG_REMARK_SIZE]; /* where the reference is not finite; "": nowhere */
@@ -50,6 +52,7 @@ sg_pinn_trainer *sgi_pinn_subject_trainer(const sgi_subject *subject)
 static void release(pinn_subject *s, sg_allocator allocator)
 {
     sgi_errors_destroy(s->errors);
+    sgi_diagnose_destroy(s->diagnose);
     sgi_release(&allocator, s->terms);
     sg_pinn_trainer_destroy(s->trainer);
     sg_pinn_close(s->pinn);
@@ -154,6 +157,48 @@ static sg_status evaluate(sgi_subject *subject, sgi_evaluation_metrics *metrics,
     return SG_OK;
 }
 
+/* ---- Kernels ------------------------------------------------------------------------------ */
+
+static bool follows_margin(const pinn_subject *s)
+{
+    return s->problem->settings.training.until == SG_STEP_MARGIN;
+}
+
+/* Ends rescaling, or lets it go on, from the next step. */
+static sg_status set_paused(pinn_subject *s, bool paused)
+{
+    uint64_t from = (uint64_t)s->problem->settings.training.from;
+    s->paused = paused;
+    return sg_scaler_set_window(s->subject.scaler, from, paused ? from : SG_FOREVER);
+}
+
+/* Rescaling goes on as long as the theorem's condition holds. */
+static sg_status follow_margin(pinn_subject *s, const sgi_diagnosis *d, const char **note)
+{
+    bool wanted = !d->theorem.holds;
+    if (!follows_margin(s) || !d->finite || wanted == s->paused)
+        return SG_OK;
+    snprintf(s->note, sizeof s->note,
+             "step %llu: the margin is %.3g, so gradients are %s from here on",
+             (unsigned long long)d->step, d->theorem.margin, wanted ? "raw" : "rescaled");
+    *note = s->note;
+    return set_paused(s, wanted);
+}
+
+static sg_status diagnose(sgi_subject *subject, sgi_diagnosis *result, const char **note,
+                          sg_diagnostic *diagnostic)
+{
+    pinn_subject *s = own(subject);
+    sg_status status = sgi_diagnose_measure(s->diagnose, s->trainer, result);
+    if (status == SG_OK)
+        status = follow_margin(s, result, note);
+    return status == SG_OK
+               ? SG_OK
+               : sgi_fail(diagnostic, status, "diagnosis failed: %s", sg_status_text(status));
+}
+
+/* ---- Trouble ------------------------------------------------------------------------------ */
+
 /* "equation 'heat' is not finite at x = 0.3, t = 0.1; ", or nothing when all residuals are. */
 static void find_bad_point(const pinn_subject *s, char *text, size_t size)
 {
@@ -202,15 +247,19 @@ static sg_status save_weights(sgi_subject *subject, const char *path, sg_diagnos
 static sg_status save(sgi_subject *subject, const char *path, const sgi_progress *progress,
                       sg_diagnostic *diagnostic)
 {
-    return sgi_checkpoint_save(path, sg_pinn_network(own(subject)->pinn), subject->optim, progress,
-                               &subject->allocator, diagnostic);
+    sgi_progress with_margin = *progress;
+    with_margin.paused = own(subject)->paused;
+    return sgi_checkpoint_save(path, sg_pinn_network(own(subject)->pinn), subject->optim,
+                               &with_margin, &subject->allocator, diagnostic);
 }
 
 static sg_status load(sgi_subject *subject, const char *path, sgi_progress *progress,
                       sg_diagnostic *diagnostic)
 {
-    return sgi_checkpoint_load(path, sg_pinn_network(own(subject)->pinn), subject->optim, progress,
-                               &subject->allocator, diagnostic);
+    pinn_subject *s = own(subject);
+    sg_status status = sgi_checkpoint_load(path, sg_pinn_network(s->pinn), subject->optim, progress,
+                                           &subject->allocator, diagnostic);
+    return status == SG_OK && follows_margin(s) ? set_paused(s, progress->paused != 0) : status;
 }
 
 static sg_status write_problem(const sgi_subject *subject, char **text)
@@ -324,6 +373,7 @@ static const sgi_subject_type pinn_type = {
     .destroy = destroy,
     .step = step,
     .evaluate = evaluate,
+    .diagnose = diagnose,
     .trouble = trouble,
     .save_weights = save_weights,
     .save = save,
@@ -369,6 +419,22 @@ static uint64_t evaluation_cadence(const sgi_training_settings *training)
     return twentieth < 1 ? 1 : twentieth > 1000 ? 1000 : (uint64_t)twentieth;
 }
 
+static uint64_t diagnosis_cadence(const sgi_settings *settings)
+{
+    int64_t fiftieth = settings->training.steps / 50;
+    if (settings->diagnose.every > 0 || settings->training.until != SG_STEP_MARGIN)
+        return (uint64_t)settings->diagnose.every;
+    return fiftieth < 1 ? 1 : fiftieth > 500 ? 500 : (uint64_t)fiftieth;
+}
+
+sg_status sgi_pinn_subject_diagnose(sgi_diagnose **out, const sgi_subject *subject, sg_isa isa)
+{
+    const pinn_subject *s = own(subject);
+    sgi_diagnose_config config = {
+        .residuals = (size_t)s->problem->settings.diagnose.residuals, .pool = s->pool, .isa = isa};
+    return sgi_diagnose_create(out, s->pinn, &config, &subject->allocator);
+}
+
 static sg_status prepare(pinn_subject *s, sgi_problem *problem, sg_pool *pool,
                          const sg_allocator *allocator, sg_diagnostic *diagnostic)
 {
@@ -384,6 +450,7 @@ static sg_status prepare(pinn_subject *s, sgi_problem *problem, sg_pool *pool,
                                .log_every = (uint64_t)training->log_every,
                                .evaluate_every = evaluation_cadence(training),
                                .checkpoint_every = (uint64_t)training->checkpoint_every,
+                               .diagnose_every = diagnosis_cadence(&problem->settings),
                                .scaler = sg_pinn_trainer_scaler(s->trainer),
                                .optim = sg_pinn_trainer_optim(s->trainer)};
     return look_over(s, diagnostic);
@@ -408,6 +475,8 @@ sg_status sgi_pinn_subject_create(sgi_subject **out, sgi_problem *problem, sg_po
     }
     if (status == SG_OK)
         status = prepare(s, problem, pool, &allocator, diagnostic);
+    if (status == SG_OK && s->subject.diagnose_every > 0)
+        status = sgi_pinn_subject_diagnose(&s->diagnose, &s->subject, isa);
     if (status != SG_OK) {
         if (status != SG_ERROR_FORMAT) /* a mistake in the problem has its place */
             (void)sgi_fail(diagnostic, status, "the run cannot be set up: %s",

@@ -8,7 +8,7 @@
 /* The tensor of a checkpoint that holds the optimizer's state. */
 #define SG_STATE_TENSOR "optimizer.state"
 
-enum { SG_PROGRESS_NOTES = 17 };
+enum { SG_PROGRESS_NOTES = 18 };
 
 typedef struct sgi_progress_notes {
     sgi_tensor_note notes[SG_PROGRESS_NOTES];

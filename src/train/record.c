@@ -28,7 +28,7 @@ static void read_machine(char text[TEXT_SIZE])
         fclose(file);
 }
 
-static json_t *scale_object(const sg_scale_config *scale)
+static json_t *scale_object(const sg_scale_config *scale, bool margin)
 {
     json_t *object = json_object();
     json_object_set_new(object, "method", json_string(sg_method_name(scale->method)));
@@ -37,8 +37,9 @@ static json_t *scale_object(const sg_scale_config *scale)
     json_object_set_new(object, "from", json_integer((json_int_t)scale->from));
     json_object_set_new(object, "handover", json_string(sg_handover_name(scale->handover)));
     json_object_set_new(object, "until",
-                        scale->until == SG_FOREVER ? json_null()
-                                                   : json_integer((json_int_t)scale->until));
+                        margin                       ? json_string("margin")
+                        : scale->until == SG_FOREVER ? json_null()
+                                                     : json_integer((json_int_t)scale->until));
     return object;
 }
 
@@ -87,7 +88,9 @@ sg_status sgi_record_write(const sgi_run_record *record, sg_diagnostic *diagnost
     sgi_json_text(object, "status", record->state);
     describe_process(object);
     sgi_json_text(object, "reason", record->reason);
-    json_object_set_new(object, "stablegrad", scale_object(sg_scaler_config(subject->scaler)));
+    json_object_set_new(object, "stablegrad",
+                        scale_object(sg_scaler_config(subject->scaler),
+                                     subject->training->until == SG_STEP_MARGIN));
     describe_optimizer(object, subject->training);
     subject->type->describe(subject, object);
     return sgi_json_write(config->folder, "run.json", object, diagnostic);

@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "config/training.h"
+#include "diagnose/diagnose.h"
 #include "stablegrad/optim.h"
 #include "stablegrad/scale.h"
 #include "train/jump.h"
@@ -26,8 +27,9 @@ typedef struct sgi_progress {
     uint64_t counters[4]; /* of the scaler, by sg_outcome */
     double best;          /* the lowest score of an evaluation so far; INFINITY: none yet */
     uint64_t best_step;
-    double seconds; /* of training so far */
-    sgi_jump jump;  /* of the loss, when rescaling ends or begins late */
+    double seconds;  /* of training so far */
+    sgi_jump jump;   /* of the loss, when rescaling ends or begins late */
+    uint64_t paused; /* 1: `until: margin` has ended rescaling for now */
 } sgi_progress;
 
 /* Functions that fail leave a sentence in `diagnostic`. */
@@ -44,6 +46,11 @@ typedef struct sgi_subject_type {
     /* Evaluates and fills all of `metrics` but `seconds`; `step`, `best` and `best_step` are given.
      */
     sg_status (*evaluate)(sgi_subject *subject, sgi_evaluation_metrics *metrics,
+                          sg_diagnostic *diagnostic);
+
+    /* Measures the kernels at the weights as they are; NULL: it has none. *note may become a
+     * sentence for the user. What the result points to lives until the next call. */
+    sg_status (*diagnose)(sgi_subject *subject, sgi_diagnosis *result, const char **note,
                           sg_diagnostic *diagnostic);
 
     /* Why the last step was skipped, as part of a sentence. */
@@ -74,6 +81,7 @@ struct sgi_subject {
     const char *name, *title;
     const sgi_training_settings *training;
     uint64_t steps, log_every, evaluate_every, checkpoint_every;
+    uint64_t diagnose_every;  /* 0: never */
     const char *const *notes; /* (note_count): what to know before the run, sentences without the
                                  full stop */
     size_t note_count;

@@ -200,6 +200,20 @@ static sg_status evaluate(run *r)
     return status == SG_OK ? keep_best(r, metrics.score) : status;
 }
 
+static sg_status diagnose(run *r)
+{
+    sgi_diagnosis diagnosis;
+    const char *note = NULL;
+    sg_status status = r->subject->type->diagnose(r->subject, &diagnosis, &note, r->diagnostic);
+    if (status != SG_OK)
+        return status;
+    if (r->config->events.diagnosis)
+        r->config->events.diagnosis(r->config->events.context, &diagnosis);
+    if (note)
+        tell(r, "%s", note);
+    return sgi_metrics_diagnosis(&r->metrics, &diagnosis, seconds_trained(r), r->diagnostic);
+}
+
 /* A step that was not taken. The weights are those of the last good step: they are saved when
  * trouble begins, so that nothing is lost if it does not end. */
 static sg_status handle_skip(run *r, const sgi_step_metrics *step)
@@ -251,6 +265,8 @@ static sg_status one_step(run *r)
     r->good_step = step.step;
     if (status == SG_OK && !last && due(step.step, subject->evaluate_every))
         status = evaluate(r);
+    if (status == SG_OK && due(step.step, subject->diagnose_every)) /* before the checkpoint */
+        status = diagnose(r);
     if (status == SG_OK && !last && due(step.step, subject->checkpoint_every)) {
         status = save_checkpoint(r);
         if (status == SG_OK) /* should the run be killed, its record knows how far it came */

@@ -23,6 +23,7 @@ typedef struct sgi_train_events {
     void (*evaluation)(void *context, const sgi_evaluation_metrics *evaluation);
     void (*note)(void *context, const char *sentence); /* trouble that the run survives */
     void (*begin)(void *context); /* everything is ready, and a checkpoint was accepted */
+    void (*diagnosis)(void *context, const sgi_diagnosis *diagnosis);
 } sgi_train_events;
 
 typedef struct sgi_train_config {
