@@ -185,8 +185,8 @@ static void print_trial(const sgi_task_settings *settings, const sgi_image_train
         printf("               more than the %.0f MB of this machine: a smaller batch helps\n",
                1e-6 * machine);
     print_time(t, (int)settings->batch, threads);
-    format_duration(t->seconds * (double)steps, total, sizeof total);
-    printf("whole run      about %s for %" PRIu64 " steps, without evaluation\n", total, steps);
+    format_estimate(t->seconds * (double)steps, total, sizeof total);
+    printf("whole run      %s for %" PRIu64 " steps, without evaluation\n", total, steps);
     printf("start          loss %.4g (guessing: %.4g), layer outputs of std %.1e to %.1e\n",
            t->loss, log(sg_net_classes(net)), t->smallest, t->largest);
 }

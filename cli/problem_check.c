@@ -52,10 +52,10 @@ static void print_cost(const sg_pinn *pinn, const sg_pinn_trainer *trainer, sg_p
     double steps = (double)sg_pinn_describe(pinn)->steps;
     format_thousands(sg_jet_network_parameters(sg_pinn_network(pinn)), parameters,
                      sizeof parameters);
-    format_duration(seconds * steps, total, sizeof total);
+    format_estimate(seconds * steps, total, sizeof total);
     printf("\nparameters     %s\nmemory         %.1f MB\n", parameters,
            1e-6 * (double)sgi_pinn_trainer_memory(trainer));
-    printf("time per step  %.3g ms on %d thread%s (%s, %.0f GFLOP/s)\nwhole run      about %s for "
+    printf("time per step  %.3g ms on %d thread%s (%s, %.0f GFLOP/s)\nwhole run      %s for "
            "%.0f steps\n",
            1e3 * seconds, sg_pool_threads(pool), sg_pool_threads(pool) == 1 ? "" : "s",
            sg_jet_kernels(sg_pinn_engine(batch)), 1e-9 * flops / seconds, total, steps);

@@ -22,6 +22,16 @@ void format_duration(double seconds, char *text, size_t size)
         snprintf(text, size, "%ld h %02ld min", s / 3600, s / 60 % 60);
 }
 
+void format_estimate(double seconds, char *text, size_t size)
+{
+    char duration[32];
+    format_duration(seconds, duration, sizeof duration);
+    if (lround(seconds) == 0)
+        snprintf(text, size, "under a second");
+    else
+        snprintf(text, size, "about %s", duration);
+}
+
 static int terminal_width(FILE *to)
 {
     struct winsize size;

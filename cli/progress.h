@@ -37,6 +37,9 @@ void progress_end(progress *p, int64_t done, const sgi_value *values, size_t cou
 /* Says a sentence above the line. */
 __attribute__((format(printf, 2, 3))) void progress_say(progress *p, const char *format, ...);
 
+/* "about 51 s", "under a second". */
+void format_estimate(double seconds, char *text, size_t size);
+
 /* "51 s", "3 min 20 s", "1 h 05 min". */
 void format_duration(double seconds, char *text, size_t size);
 

@@ -14,6 +14,8 @@ typedef struct hint {
 
 /* Signs that people write in other languages or on paper, and what to write here. */
 static const hint signs[] = {
+    {"'", "derivatives are written by subscript: u_x, u_xx, u_t"},
+    {":", "write ="},
     {"&", "\"and\" is a product of comparisons: (x > 0)*(x < 1)"},
     {"|", "an absolute value is written abs(u)"},
     {"%", "a remainder is written mod(a, b)"},
@@ -44,6 +46,12 @@ static const hint names[] = {
     {"torch", "functions stand alone: sin(x)"},
     {"tf", "functions stand alone: sin(x)"},
     {"jnp", "functions stand alone: sin(x)"},
+    {"d", "derivatives are written by subscript: u_x, u_xx, u_t"},
+    {"D", "derivatives are written by subscript: u_x, u_xx, u_t"},
+    {"i", "numbers are real: write the real and the imaginary part as two fields"},
+    {"I", "numbers are real: write the real and the imaginary part as two fields"},
+    {"j", "numbers are real: write the real and the imaginary part as two fields"},
+    {"periodic", "as in  {periodic: x}, in place of at"},
     {"dde", "derivatives are written by subscript: u_x, u_xx, u_t"},
     {"du", "derivatives are written by subscript: u_x, u_xx, u_t"},
     {"diff", "derivatives are written by subscript: u_x, u_xx, u_t"},
@@ -97,6 +105,8 @@ static const char *advise(const sgi_parser *p)
                        source->text[p->node->end] == ','
                    ? "inside { } a comma ends the value: put the expression in quotes"
                    : NULL;
+    if (t.kind == SG_TOKEN_NAME && t.end - t.begin == 2 && memcmp(text, "or", 2) == 0)
+        return "places are joined by |, as in  at: x = 0 | x = 1";
     if (t.kind == SG_TOKEN_NAME || t.kind == SG_TOKEN_NUMBER || sgi_parse_at(p, "("))
         return "a product is written with *";
     if (sgi_parse_at(p, "*") && t.begin > 0 && text[-1] == '*')
@@ -129,6 +139,15 @@ void sgi_parse_fail_unexpected(sgi_parser *p)
         sgi_diagnostic_suggest(p->diagnostic, "%s", advice);
 }
 
+/* "dprey" beside a field of the name prey, "dt" beside a coordinate. */
+static bool is_differential(const sgi_parser *p, const char *name, size_t length)
+{
+    sgi_name_kind kind = length > 1 && name[0] == 'd'
+                             ? sgi_names_kind(p->scope->names, name + 1, length - 1)
+                             : SG_NAME_NONE;
+    return kind == SG_NAME_FIELD || kind == SG_NAME_COORDINATE;
+}
+
 void sgi_parse_fail_unknown(sgi_parser *p, sgi_token t)
 {
     const char *name = p->text + t.begin;
@@ -147,6 +166,8 @@ void sgi_parse_fail_unknown(sgi_parser *p, sgi_token t)
     SG_PARSE_FAIL(p, t.begin, t.end, "unknown name '%.*s' %s", sgi_token_length(t), name,
                   p->scope->place);
     const char *advice = find_hint(names, sizeof names / sizeof names[0], name, length);
+    if (!advice && is_differential(p, name, length))
+        advice = "derivatives are written by subscript: u_x, u_xx, u_t";
     if (advice) {
         sgi_diagnostic_suggest(p->diagnostic, "%s", advice);
         return;

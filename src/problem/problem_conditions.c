@@ -227,6 +227,20 @@ static bool looks_like_option(const sgi_names *names, const sgi_yaml *key)
     return true;
 }
 
+/* `u = 0` where `u: 0` is meant, and `x = 1` after the comma of `at: x = 0, x = 1`. */
+static sg_status refuse_equation(condition *c, const sgi_yaml *key)
+{
+    size_t begin = 0, end = strcspn(key->text, "=");
+    if (key->next->kind != SG_YAML_SCALAR || key->next->length > 0 || end == key->length ||
+        key->text[end + 1] == '=' || (end > 0 && strchr("<>!", key->text[end - 1])))
+        return SG_OK;
+    trim(key->text, &begin, &end);
+    if (sgi_names_kind(&c->problem->names, key->text + begin, end - begin) == SG_NAME_COORDINATE)
+        return refuse(c, key, "has a second place after a comma",
+                      "places are joined by |, as in  at: x = 0 | x = 1");
+    return refuse(c, key, "has an = where a colon belongs", "as in  u: 0");
+}
+
 /* The left side is the key, the right side its value. */
 static sg_status read_pair(condition *c, const sgi_yaml *key)
 {
@@ -234,8 +248,10 @@ static sg_status read_pair(condition *c, const sgi_yaml *key)
     sgi_scope scope = {&c->problem->names, c->place, true, true, normals_of(c->set)};
     sgi_expr left, right;
     char fields[200];
-    sg_status status =
-        sgi_names_parse(&scope, key, 0, key->length, SG_READ_VALUE, &left, reader->diagnostic);
+    sg_status status = refuse_equation(c, key);
+    if (status != SG_OK)
+        return status;
+    status = sgi_names_parse(&scope, key, 0, key->length, SG_READ_VALUE, &left, reader->diagnostic);
     if (status == SG_ERROR_FORMAT && looks_like_option(&c->problem->names, key))
         return sgi_options_unknown(reader, "conditions.*", "a condition", key,
                                    sgi_problem_field_list(c->problem, fields, sizeof fields));

@@ -25,6 +25,21 @@ static sg_status need_section(sgi_problem *problem, sgi_reader *reader, const ch
     return SG_ERROR_FORMAT;
 }
 
+/* What is no name, with what was probably meant. */
+static sg_status refuse_name(sgi_reader *reader, const sgi_yaml *node)
+{
+    const char *text = node->kind == SG_YAML_SCALAR ? node->text : "";
+    sg_status status = refuse(
+        reader, node, "a name is a letter followed by letters, digits and underscores, at most 40");
+    if (strchr(text, ' '))
+        sgi_diagnostic_suggest(reader->diagnostic, "names are separated by commas");
+    else if (text[0] && strspn(text, "0123456789") == strlen(text))
+        sgi_diagnostic_suggest(reader->diagnostic, "decimals are written with a point: 0.5");
+    else if ((unsigned char)text[0] >= 0x80)
+        sgi_diagnostic_suggest(reader->diagnostic, "Greek letters are written out, as theta");
+    return status;
+}
+
 /* A new name must be well-formed and mean nothing yet. */
 static sg_status check_new_name(sgi_reader *reader, const sgi_yaml *node, bool coordinate)
 {
@@ -33,8 +48,7 @@ static sg_status check_new_name(sgi_reader *reader, const sgi_yaml *node, bool c
                                         [SG_NAME_SYMBOL] = "a constant or a definition",
                                         [SG_NAME_FUNCTION] = "a function"};
     if (node->kind != SG_YAML_SCALAR || !sgi_is_name(node->text, node->length))
-        return refuse(reader, node,
-                      "a name is a letter followed by letters, digits and underscores, at most 40");
+        return refuse_name(reader, node);
     if (coordinate && strchr(node->text, '_'))
         return refuse(reader, node, "a coordinate's name has no underscore");
     sgi_name_kind kind = sgi_names_kind(reader->names, node->text, node->length);

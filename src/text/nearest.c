@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 enum { MOST_NAME = 63 };
 
@@ -43,6 +44,8 @@ void sgi_nearest_offer(sgi_nearest *nearest, const char *candidate)
     if (n == 0 || n > MOST_NAME || nearest->length == 0)
         return;
     int d = distance(nearest->name, nearest->length, candidate, n);
+    if (d > 0 && n == nearest->length && strncasecmp(nearest->name, candidate, n) == 0)
+        d = 1; /* only capitals differ */
     bool nearer = d < nearest->distance;
     bool alike = d == nearest->distance && nearest->best[0] && n == nearest->length &&
                  strlen(nearest->best) != n;
