@@ -33,9 +33,7 @@ static void tell_problem(const char *folder, const char *file, bool json)
         json_object_set_new(object, "problem", json_string(name));
         json_object_set_new(object, "title", json_string(title));
         json_object_set_new(object, "path", json_string(path));
-        json_dumpf(object, stdout, JSON_COMPACT);
-        fputc('\n', stdout);
-        json_decref(object);
+        print_line(object, 0);
     } else {
         printf("  %-24s %s\n", name, title);
     }
@@ -98,9 +96,7 @@ static void print_json_run(const char *folder, const char *state, bool compariso
             json_object_update(object, values);
         json_decref(values);
     }
-    json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
-    fputc('\n', stdout);
-    json_decref(object);
+    print_line(object, 9);
 }
 
 static void print_run(const char *folder, const json_t *record, const sgi_report_summary *summary)

@@ -271,9 +271,7 @@ static int print_json(sgi_problem *problem, const sg_pinn *pinn, const sg_pinn_t
     json_t *object = json_plan(pinn, trainer, limit);
     int code = check_oddities(pinn, sg_pinn_trainer_batch(trainer), pool, object);
     code = worse(code, check_reference(problem, object));
-    json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
-    fputc('\n', stdout);
-    json_decref(object);
+    print_line(object, 6);
     return code;
 }
 

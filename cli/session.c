@@ -283,3 +283,10 @@ void format_thousands(uint64_t value, char *text, size_t size)
     if (size > 0)
         text[used < size ? used : size - 1] = '\0';
 }
+
+void print_line(json_t *object, int digits)
+{
+    json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION((size_t)digits));
+    fputc('\n', stdout);
+    json_decref(object);
+}

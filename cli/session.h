@@ -59,4 +59,7 @@ int exit_code_of_input(sg_status status);
 /* Prints a number with thousands separated: 30,723. */
 void format_thousands(uint64_t value, char *text, size_t size);
 
+/* An object as a line on stdout, with so many digits (0: all); it is released. */
+void print_line(json_t *object, int digits);
+
 #endif

@@ -29,10 +29,8 @@ typedef struct narrator {
 
 static void print_json(json_t *object)
 {
-    json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
-    fputc('\n', stdout);
+    print_line(object, 9);
     fflush(stdout);
-    json_decref(object);
 }
 
 /* Says first what is trained: when it begins, or before the first thing that there is to say. A run

@@ -98,9 +98,7 @@ static void print_score(const sgi_image_score *score, bool json)
     json_object_set_new(object, "top1", sgi_json_number(score->top1));
     json_object_set_new(object, "top5", sgi_json_number(score->top5));
     json_object_set_new(object, "loss", sgi_json_number(score->loss));
-    json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
-    fputc('\n', stdout);
-    json_decref(object);
+    print_line(object, 9);
 }
 
 static int eval(void *file, const cli_arguments *arguments, const char *weights)

@@ -233,22 +233,24 @@ static void check(const char *name, equation which, sg_type type, double toleran
     json_decref(golden);
 }
 
+static void check_all(sg_type type, double tolerance)
+{
+    check("burgers", BURGERS, type, tolerance);
+    check("burgers", COLLAPSED, type, tolerance);
+    check("poisson", POISSON, type, tolerance);
+    check("helmholtz", HELMHOLTZ, type, tolerance);
+}
+
 static void in_double(void **state)
 {
     (void)state;
-    check("burgers", BURGERS, SG_FLOAT64, 1e-10);
-    check("burgers", COLLAPSED, SG_FLOAT64, 1e-10);
-    check("poisson", POISSON, SG_FLOAT64, 1e-10);
-    check("helmholtz", HELMHOLTZ, SG_FLOAT64, 1e-10);
+    check_all(SG_FLOAT64, 1e-10);
 }
 
 static void in_float(void **state)
 {
     (void)state;
-    check("burgers", BURGERS, SG_FLOAT32, 1e-4);
-    check("burgers", COLLAPSED, SG_FLOAT32, 1e-4);
-    check("poisson", POISSON, SG_FLOAT32, 1e-4);
-    check("helmholtz", HELMHOLTZ, SG_FLOAT32, 1e-4);
+    check_all(SG_FLOAT32, 1e-4);
 }
 
 int main(void)

@@ -151,12 +151,11 @@ sg_status sgi_diagnose_create(sgi_diagnose **out, sg_pinn *pinn, const sgi_diagn
         status = open_scaler(d, pinn, config);
     if (status == SG_OK)
         status = prepare(d, pinn, config);
-    if (status != SG_OK) {
+    if (status == SG_OK)
+        *out = d;
+    else
         sgi_diagnose_destroy(d);
-        return status;
-    }
-    *out = d;
-    return SG_OK;
+    return status;
 }
 
 void sgi_diagnose_destroy(sgi_diagnose *d)

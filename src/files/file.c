@@ -241,12 +241,11 @@ sg_status sgi_file_create(sgi_file **out, const char *path, const sg_allocator *
         status = sgi_fail_file(diagnostic, SG_ERROR_MEMORY, path, "out of memory");
     else if (!open_temporary(file, capacity))
         status = sgi_fail_file(diagnostic, SG_ERROR_IO, path, "%m");
-    if (status != SG_OK) {
+    if (status == SG_OK)
+        *out = file;
+    else
         destroy(file);
-        return status;
-    }
-    *out = file;
-    return SG_OK;
+    return status;
 }
 
 static void write_out(sgi_file *file, const char *data, size_t size)

@@ -71,12 +71,11 @@ sg_status sg_net_create(sg_net **out, const sg_net_config *config, const sg_allo
     graph->model = SG_NONE;
     graph->rows = sgi_rows_for(sg_isa_resolve(c.isa));
     sg_status status = sgi_dnn_create(&graph->dnn, c.threads, &graph->allocator);
-    if (status != SG_OK) {
+    if (status == SG_OK)
+        *out = graph;
+    else
         sg_net_destroy(graph);
-        return status;
-    }
-    *out = graph;
-    return SG_OK;
+    return status;
 }
 
 static void release_ops(sg_net *graph)

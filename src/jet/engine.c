@@ -317,12 +317,11 @@ sg_status sgi_jet_create_for(sg_jet **out, const sg_jet_config *config, bool rev
         return SG_ERROR_MEMORY;
     jet->memory = sizeof *jet;
     sg_status status = fill(jet, config, reverse);
-    if (status != SG_OK) {
+    if (status == SG_OK)
+        *out = jet;
+    else
         sg_jet_destroy(jet);
-        return status;
-    }
-    *out = jet;
-    return SG_OK;
+    return status;
 }
 
 sg_status sg_jet_create(sg_jet **jet, const sg_jet_config *config, const sg_allocator *allocator)

@@ -148,12 +148,11 @@ sg_status sg_jacobian_create(sg_jacobian **out, const sg_jacobian_config *config
     jacobian->method = config->method;
     jacobian->memory = sizeof *jacobian;
     status = fill(jacobian, config->memory);
-    if (status != SG_OK) {
+    if (status == SG_OK)
+        *out = jacobian;
+    else
         sg_jacobian_destroy(jacobian);
-        return status;
-    }
-    *out = jacobian;
-    return SG_OK;
+    return status;
 }
 
 void sg_jacobian_destroy(sg_jacobian *jacobian)

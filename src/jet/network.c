@@ -178,12 +178,11 @@ sg_status sg_jet_network_create(sg_jet_network **out, const sg_jet_network_confi
     sg_status status = copy_input(network, &config->input);
     if (status == SG_OK)
         status = lay_out(network, config);
-    if (status != SG_OK) {
+    if (status == SG_OK)
+        *out = network;
+    else
         sg_jet_network_destroy(network);
-        return status;
-    }
-    *out = network;
-    return SG_OK;
+    return status;
 }
 
 void sg_jet_network_destroy(sg_jet_network *network)

@@ -465,12 +465,11 @@ sg_status sg_jet_plan_create(sg_jet_plan **out, int coordinates, const sg_jet_re
     plan->coordinates = coordinates;
     plan->requests = count;
     sg_status status = fill(plan, requests);
-    if (status != SG_OK) {
+    if (status == SG_OK)
+        *out = plan;
+    else
         sg_jet_plan_destroy(plan);
-        return status;
-    }
-    *out = plan;
-    return SG_OK;
+    return status;
 }
 
 void sg_jet_plan_destroy(sg_jet_plan *plan)

@@ -208,21 +208,6 @@ static void output_weights(const sgi_layer_shape *shape, int channels, int point
             }
 }
 
-static void activate(const sgi_activate *args, const void *z, void *a, void *memo)
-{
-    size_t step = (size_t)args->points * (size_t)args->stride;
-    value d[SG_CHAIN_FACTORS + 2];
-    for (int p = 0; p < args->points; p++)
-        for (int i = 0; i < args->width; i++) {
-            size_t at = (size_t)p * (size_t)args->stride + (size_t)i;
-            const real *from = (const real *)z + at;
-            real *to = (real *)a + at, *kept = (real *)memo + at, w = (real)args->frequency;
-            *to = activation_value(args->activation, *from, w, kept);
-            activation_derivatives(args->activation, *from, *to, *kept, w, SG_CHAIN_FACTORS, d);
-            chain_forward(args, p, d, from, to, step);
-        }
-}
-
 typedef void chain_rule(const sgi_activate *args, int p, const value *d, const real *from, real *to,
                         size_t step);
 
@@ -241,6 +226,17 @@ static void chain_all(const sgi_activate *args, const void *z, const void *a, co
                                    SG_CHAIN_FACTORS + 1, d);
             rule(args, p, d, from, (real *)onto + at, step);
         }
+}
+
+static void activate(const sgi_activate *args, const void *z, void *a, void *memo)
+{
+    for (int p = 0; p < args->points; p++)
+        for (int i = 0; i < args->width; i++) {
+            size_t at = (size_t)p * (size_t)args->stride + (size_t)i;
+            ((real *)a)[at] = activation_value(args->activation, ((const real *)z)[at],
+                                               (real)args->frequency, (real *)memo + at);
+        }
+    chain_all(args, z, a, memo, a, chain_forward);
 }
 
 static void activate_reverse(const sgi_activate *args, const void *z, const void *a,

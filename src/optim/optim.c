@@ -117,12 +117,11 @@ sg_status sg_optim_create(sg_optim **out, sg_params *params, const sg_optim_conf
     optim->kernels = sgi_optim_kernels_for(isa);
     optim->scale_kernels = sgi_scale_kernels_for(isa);
     status = allocate_parts(optim);
-    if (status != SG_OK) {
+    if (status == SG_OK)
+        *out = optim;
+    else
         sg_optim_destroy(optim);
-        return status;
-    }
-    *out = optim;
-    return SG_OK;
+    return status;
 }
 
 void sg_optim_destroy(sg_optim *optim)

@@ -94,12 +94,11 @@ sg_status sgi_errors_create(sgi_errors **out, sgi_problem *problem, sg_pool *poo
         return SG_ERROR_MEMORY;
     errors->problem = problem;
     sg_status status = prepare(errors, problem, pool);
-    if (status != SG_OK) {
+    if (status == SG_OK)
+        *out = errors;
+    else
         sgi_errors_destroy(errors);
-        return status;
-    }
-    *out = errors;
-    return SG_OK;
+    return status;
 }
 
 void sgi_errors_destroy(sgi_errors *errors)

@@ -43,12 +43,11 @@ sg_status sg_pinn_trainer_create(sg_pinn_trainer **out, sg_pinn *pinn, sg_pool *
     config.stream = SG_POINTS_VALIDATION;
     if (status == SG_OK)
         status = sg_pinn_batch_create(&t->validation, pinn, &config, &t->allocator);
-    if (status != SG_OK) {
+    if (status == SG_OK)
+        *out = t;
+    else
         sg_pinn_trainer_destroy(t);
-        return status;
-    }
-    *out = t;
-    return SG_OK;
+    return status;
 }
 
 void sg_pinn_trainer_destroy(sg_pinn_trainer *t)

@@ -182,7 +182,7 @@ static void write_field(const char *folder, folder_kind kind, double error)
 }
 
 /* A reproducible number in 0 .. 1. */
-static double noise(int seed, int step, int stream)
+double folder_noise(int seed, int step, int stream)
 {
     unsigned x = (unsigned)seed * 2654435761u + (unsigned)step * 40503u + (unsigned)stream * 97u;
     x ^= x >> 16;
@@ -196,8 +196,8 @@ static double loss_at(bool scaled, int seed, int step, int stream)
 {
     double end = scaled ? 2.3e-5 : 2.9e-4, pace = scaled ? 150 : 700;
     double fall = pow(1 + step / pace, scaled ? -2.2 : -1.9);
-    return (end * (1 + 0.3 * noise(seed, 0, 7)) + 6 * fall) *
-           (1 + 0.5 * (noise(seed, step, stream) - 0.5)) * (1 + 0.4 * stream);
+    return (end * (1 + 0.3 * folder_noise(seed, 0, 7)) + 6 * fall) *
+           (1 + 0.5 * (folder_noise(seed, step, stream) - 0.5)) * (1 + 0.4 * stream);
 }
 
 static void write_training_line(FILE *file, const shape_of *s, bool scaled, int seed, int step)
@@ -215,11 +215,11 @@ static void write_training_line(FILE *file, const shape_of *s, bool scaled, int 
     }
     fprintf(file,
             "},\"reference\":%.9g,\"outcome\":\"%s\",\"ratio_raw\":%.6g,\"ratio_scaled\":%.6g,", c,
-            active ? "scaled" : "inactive", 42 + 20 * noise(seed, step, 3),
-            active ? 1.0 : 42 + 20 * noise(seed, step, 3));
+            active ? "scaled" : "inactive", 42 + 20 * folder_noise(seed, step, 3),
+            active ? 1.0 : 42 + 20 * folder_noise(seed, step, 3));
     fprintf(file, "\"skipped\":0,\"layers\":[");
     for (int l = 0; l < LAYERS; l++) {
-        double raw = c * pow(10, -0.35 * l) * (1 + noise(seed, step, 20 + l));
+        double raw = c * pow(10, -0.35 * l) * (1 + folder_noise(seed, step, 20 + l));
         fprintf(file, "%s{\"name\":\"layers.%d\",\"std\":%.6g,\"factor\":%.6g,\"scaled\":%.6g}",
                 l ? "," : "", l, raw, active ? c / raw : 1, active ? c : raw);
     }

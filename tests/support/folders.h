@@ -33,4 +33,7 @@ char *folder_text(const char *folder, const char *name);
 /* Writes a text file. */
 void folder_put(const char *folder, const char *name, const char *text);
 
+/* A reproducible number in 0 .. 1. */
+double folder_noise(int seed, int step, int stream);
+
 #endif

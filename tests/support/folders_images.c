@@ -48,12 +48,7 @@ static void layer_name(int l, char *name, size_t size)
 /* A reproducible number in -1 .. 1. */
 static double noise(int seed, int step, int stream)
 {
-    unsigned x = (unsigned)seed * 2654435761u + (unsigned)step * 40503u + (unsigned)stream * 97u;
-    x ^= x >> 16;
-    x *= 2246822519u;
-    x ^= x >> 13;
-    x *= 3266489917u;
-    return (double)(x ^ x >> 16) / 2147483648.0 - 1;
+    return 2 * folder_noise(seed, step, stream) - 1;
 }
 
 /* How far the scale has run away at a step: decades at the last layer. */
