@@ -9,30 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-fail() {
-    echo "cli.sh: $*" >&2
-    exit 1
-}
-
-# expect CODE ARGUMENT...: runs the program; output in out and err.
-expect() {
-    code=$1
-    shift
-    got=0
-    "$program" "$@" >out 2>err || got=$?
-    [ "$got" = "$code" ] || {
-        cat out err >&2
-        fail "stablegrad $* ended with $got, not $code"
-    }
-}
-
-# says FILE TEXT: the file contains the text.
-says() {
-    grep -qF -e "$2" "$1" || {
-        cat "$1" >&2
-        fail "$1 does not say: $2"
-    }
-}
+. "$source/tests/support/program.sh"
 
 # Help, versions, mistakes on the command line.
 expect 2

@@ -9,29 +9,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-fail() {
-    echo "hostile.sh: $*" >&2
-    exit 1
-}
-
-# expect CODE ARGUMENT...: runs the program for at most 20 seconds; output in out and err.
-expect() {
-    code=$1
-    shift
-    got=0
-    timeout 20 "$program" "$@" >out 2>err || got=$?
-    [ "$got" = "$code" ] || {
-        cat out err >&2
-        fail "stablegrad $* ended with $got, not $code"
-    }
-}
-
-says() {
-    grep -qF -e "$2" "$1" || {
-        cat "$1" >&2
-        fail "$1 does not say: $2"
-    }
-}
+limit=20
+. "$source/tests/support/program.sh"
 
 small='--set network.hidden=2x8 --set points=32 --set training.steps=10 --set conditions.initial.points=8'
 small="$small --set conditions.ends.points=8 --set training.checkpoint_every=5 --set evaluation.grid=11 --threads 1"

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "support/ranks.h"
 #include "support/support.h"
 
-enum { SPANS = 3, MOST = 3000, STEPS = 12, RANKS = 2, MOST_SUMS = 64 };
+enum { SPANS = 3, MOST = 3000, STEPS = 12, RANKS = 2 };
 
 static const size_t counts[SPANS] = {MOST, 1, 37};
 static const sg_optim_kind kinds[] = {SG_OPTIM_LAMB, SG_OPTIM_NOVOGRAD, SG_OPTIM_ADAM_MINI};
@@ -241,11 +242,6 @@ static void constant_factors_drop_out(void **state)
     }
 }
 
-typedef struct world {
-    pthread_barrier_t barrier;
-    double parts[RANKS][MOST_SUMS];
-} world;
-
 typedef struct rank {
     world *world;
     int index, calls, fail_at;
@@ -257,14 +253,7 @@ typedef struct rank {
 static int reduce(void *context, double *values, size_t count)
 {
     rank *r = context;
-    memcpy(r->world->parts[r->index], values, count * sizeof *values);
-    pthread_barrier_wait(&r->world->barrier);
-    for (size_t i = 0; i < count; i++) {
-        values[i] = 0;
-        for (int k = 0; k < RANKS; k++)
-            values[i] += r->world->parts[k][i];
-    }
-    pthread_barrier_wait(&r->world->barrier);
+    add_up(r->world, r->index, values, count);
     return r->calls++ == r->fail_at;
 }
 
@@ -295,6 +284,7 @@ static void run_ranks(rank ranks[RANKS], const sg_optim_config *config)
 {
     static world w;
     pthread_t threads[RANKS];
+    w.ranks = RANKS;
     pthread_barrier_init(&w.barrier, NULL, RANKS);
     for (int k = 0; k < RANKS; k++) {
         ranks[k].world = &w;

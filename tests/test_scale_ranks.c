@@ -5,16 +5,12 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "support/ranks.h"
 #include "support/support.h"
 
 #include "stablegrad/optim.h"
 
-enum { RANKS = 3, ELEMENTS = 600, SIGNALS = 90, MOST_SUMS = 64 };
-
-typedef struct world {
-    pthread_barrier_t barrier;
-    double parts[RANKS][MOST_SUMS];
-} world;
+enum { RANKS = 3, ELEMENTS = 600, SIGNALS = 90 };
 
 typedef struct rank {
     world *world;
@@ -37,15 +33,7 @@ static double gradients[ELEMENTS], signals[SIGNALS];
 static int reduce(void *context, double *values, size_t count)
 {
     rank *r = context;
-    world *w = r->world;
-    memcpy(w->parts[r->index], values, count * sizeof *values);
-    pthread_barrier_wait(&w->barrier);
-    for (size_t i = 0; i < count; i++) {
-        values[i] = 0;
-        for (int k = 0; k < RANKS; k++)
-            values[i] += w->parts[k][i];
-    }
-    pthread_barrier_wait(&w->barrier);
+    add_up(r->world, r->index, values, count);
     return r->calls++ == r->fail_at ? 1 : 0;
 }
 
@@ -107,6 +95,7 @@ static void run(rank ranks[RANKS], sg_sharding sharding)
 {
     static world w;
     pthread_t threads[RANKS];
+    w.ranks = RANKS;
     pthread_barrier_init(&w.barrier, NULL, RANKS);
     /* Uneven shares: 1/6, 2/6, 3/6. */
     size_t begin = 0, signal_begin = 0;

@@ -301,15 +301,13 @@ sg_status sgi_csv_parse(const char *text, size_t size, const char *path,
 sg_status sgi_csv_read(const char *path, size_t limit, const sg_allocator *given, sgi_csv *out,
                        sg_diagnostic *diagnostic)
 {
-    sg_allocator allocator = sgi_allocator_or_heap(given);
-    *out = (sgi_csv){.allocator = allocator};
+    *out = (sgi_csv){.allocator = sgi_allocator_or_heap(given)};
     char *text;
     size_t size;
-    sg_status status = sgi_file_read(path, limit, &allocator, &text, &size, diagnostic);
-    if (status != SG_OK)
-        return status;
-    status = sgi_csv_parse(text, size, path, &allocator, out, diagnostic);
-    sgi_release(&allocator, text);
+    sg_status status = sgi_file_read(path, limit, given, &text, &size, diagnostic);
+    if (status == SG_OK)
+        status = sgi_csv_parse(text, size, path, given, out, diagnostic);
+    sgi_release(&out->allocator, text);
     return status;
 }
 

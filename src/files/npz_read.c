@@ -416,15 +416,13 @@ sg_status sgi_npz_parse(const void *data, size_t size, const char *path, size_t 
 sg_status sgi_npz_read(const char *path, size_t limit, const sg_allocator *given, sgi_arrays *out,
                        sg_diagnostic *diagnostic)
 {
-    sg_allocator allocator = sgi_allocator_or_heap(given);
-    *out = (sgi_arrays){.allocator = allocator};
+    *out = (sgi_arrays){.allocator = sgi_allocator_or_heap(given)};
     char *data;
     size_t size;
-    sg_status status = sgi_file_read(path, limit, &allocator, &data, &size, diagnostic);
-    if (status != SG_OK)
-        return status;
-    status = sgi_npz_parse(data, size, path, limit, &allocator, out, diagnostic);
-    sgi_release(&allocator, data);
+    sg_status status = sgi_file_read(path, limit, given, &data, &size, diagnostic);
+    if (status == SG_OK)
+        status = sgi_npz_parse(data, size, path, limit, given, out, diagnostic);
+    sgi_release(&out->allocator, data);
     return status;
 }
 
