@@ -206,9 +206,7 @@ static void print_json_trial(const sgi_task_settings *settings, const sgi_image_
     json_object_set_new(object, "loss", sgi_json_number(t->loss));
     json_object_set_new(object, "largest_std", sgi_json_number(t->largest));
     json_object_set_new(object, "smallest_std", sgi_json_number(t->smallest));
-    json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
-    fputc('\n', stdout);
-    json_decref(object);
+    print_line(object, 6);
 }
 
 int check_images(const sgi_task *task, const cli_arguments *arguments)

@@ -229,7 +229,7 @@ static void write_training_line(FILE *file, const shape_of *s, bool scaled, int 
 /* What a diagnosis writes: the margin falls below 0 on the way. */
 static void write_diagnosis(FILE *file, int seed, int step)
 {
-    double rho = 0.5 + step / 400.0, more = 3 - step / 1000.0 + noise(seed, step, 40);
+    double rho = 0.5 + step / 400.0, more = 3 - step / 1000.0 + folder_noise(seed, step, 40);
     fprintf(file,
             "{\"step\":%d,\"seconds\":%.3f,\"diagnosis\":{\"residuals\":3072,\"loss\":%.9g,"
             "\"rate\":0.001,\"rho\":%.6g,\"rho_sg\":%.6g,\"lambda_max\":29,"
@@ -237,7 +237,7 @@ static void write_diagnosis(FILE *file, int seed, int step)
             "\"holds\":%s,\"r_std_raw\":42.7,\"r_std_scaled\":1,\"e_lin\":%.6g,"
             "\"update_spread\":77.5,\"energy_largest\":0.35,\"spectrum\":[",
             step, step * 0.0102, loss_at(true, seed, step, 0), rho, rho + more, 0.043, more,
-            more > 0 ? "true" : "false", 2e-3 * (1 + noise(seed, step, 41)));
+            more > 0 ? "true" : "false", 2e-3 * (1 + folder_noise(seed, step, 41)));
     for (int k = 0; k < 12; k++)
         fprintf(file, "%s{\"name\":\"%d\",\"value\":%.6g,\"share\":0.01}", k ? "," : "", k + 1,
                 29 * pow(0.6, k));
