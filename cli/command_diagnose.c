@@ -35,7 +35,7 @@ const char diagnose_details[] =
 /* ---- Checkpoints ------------------------------------------------------------------------------
  */
 
-enum { MOST_CHECKPOINTS = 256 };
+enum { MOST_CHECKPOINTS = 32 };
 
 typedef struct checkpoint {
     char path[SG_PATH_SIZE];
@@ -43,7 +43,7 @@ typedef struct checkpoint {
 } checkpoint;
 
 typedef struct checkpoint_list {
-    checkpoint *items; /* from the newest step down */
+    checkpoint items[MOST_CHECKPOINTS]; /* from the newest step down */
     size_t count;
 } checkpoint_list;
 
@@ -70,10 +70,9 @@ static bool step_of(const char *path, uint64_t *step)
 static void list_checkpoints(const char *folder, checkpoint_list *list)
 {
     DIR *entries = opendir(folder);
-    list->items = calloc(MOST_CHECKPOINTS, sizeof *list->items);
     list->count = 0;
     for (struct dirent *entry;
-         entries && list->items && list->count < MOST_CHECKPOINTS && (entry = readdir(entries));) {
+         entries && list->count < MOST_CHECKPOINTS && (entry = readdir(entries));) {
         checkpoint *next = &list->items[list->count];
         const char *dot = strrchr(entry->d_name, '.');
         if (dot && strcmp(dot, ".safetensors") == 0 &&
@@ -83,8 +82,7 @@ static void list_checkpoints(const char *folder, checkpoint_list *list)
     }
     if (entries)
         closedir(entries);
-    if (list->items)
-        qsort(list->items, list->count, sizeof *list->items, by_step);
+    qsort(list->items, list->count, sizeof *list->items, by_step);
 }
 
 /* Says which steps there are. */
@@ -113,9 +111,7 @@ static int choose_checkpoint(const cli_arguments *arguments, char path[SG_PATH_S
         complain("%s has no checkpoint that can be read", folder);
     else
         tell_steps(folder, arguments->step, &list);
-    bool found = chosen != NULL;
-    free(list.items);
-    return found ? EXIT_DONE : EXIT_BAD_INPUT;
+    return chosen ? EXIT_DONE : EXIT_BAD_INPUT;
 }
 
 /* ---- Printing ---------------------------------------------------------------------------------

@@ -67,6 +67,13 @@ static void test_under_determined(void **state)
         {"coordinates: {x: [0, 1]}\nfields: w\nequations: {a: w_xxxx = 1}\nconditions:\n"
          "  ends: {at: x = 0 | x = 1, w: 0}\n",
          "'w' is of order 4 in x, which usually takes 4 conditions on faces of x; there are 2"},
+        {XT "fields: u\nequations: {a: u_t = u_xx}\nconditions:\n" START ENDS
+            "training: {stablegrad: {until: margin}}\n",
+         "with the reference 'output' the margin is negative as a rule, and 'until: margin' ends "
+         "rescaling where it first measures: the paper measures it with 'residual'"},
+        {XT "fields: u\nequations: {a: u_t = u_xx}\nconditions:\n" START ENDS
+            "training: {stablegrad: {until: margin, reference: residual}}\n",
+         NULL},
         {"coordinates: {x: [0, 1]}\nfields: w\nequations: {a: w_xxxx = 1}\nconditions:\n"
          "  ends: {at: x = 0 | x = 1, w: 0, w_nn: 0}\n",
          NULL},

@@ -219,6 +219,16 @@ static void check_field(const survey *s, int f, sgi_remarks *remarks)
         check_space(s, f, k, remarks);
 }
 
+/* The margin is proportional to the reference scale, and that of `output` is small. */
+static void check_margin(const sgi_problem *problem, sgi_remarks *remarks)
+{
+    const sgi_training_settings *training = &problem->settings.training;
+    if (training->until == SG_STEP_MARGIN && training->reference.kind == SG_REFERENCE_OUTPUT)
+        remark(remarks, "with the reference 'output' the margin is negative as a rule, and 'until: "
+                        "margin' ends rescaling where it first measures: the paper measures it "
+                        "with 'residual'");
+}
+
 sg_status sgi_problem_remarks(sgi_problem *problem, sgi_remarks *remarks)
 {
     int fields = problem->names.field_count, equations = problem->sets[0].component_count;
@@ -235,6 +245,7 @@ sg_status sgi_problem_remarks(sgi_problem *problem, sgi_remarks *remarks)
                equations == 1 ? "" : "s");
     for (int f = 0; f < fields && status == SG_OK && problem->set_count > 1; f++)
         check_field(s, f, remarks);
+    check_margin(problem, remarks);
     sgi_release(&problem->allocator, s);
     return status;
 }

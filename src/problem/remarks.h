@@ -1,5 +1,5 @@
 /* What is odd about a problem that can be read: reasons to think that it is under-determined, and
- * expressions that are not finite somewhere. */
+ * expressions that are not finite somewhere, settings that contradict each other. */
 #ifndef SG_PROBLEM_REMARKS_H
 #define SG_PROBLEM_REMARKS_H
 
