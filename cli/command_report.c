@@ -1,10 +1,17 @@
 /* stablegrad report RUN: writes report.html again, from what the folder holds. */
+#include <unistd.h>
+
 #include "commands.h"
 #include "training.h"
 
 int run_report(const cli_arguments *arguments)
 {
     const char *folder = arguments->operands[0];
+    if (access(folder, F_OK) == 0 && !is_folder(folder)) {
+        complain("%s is not the folder of a run or of a comparison", folder);
+        fprintf(stderr, "'stablegrad list' shows those in this folder\n");
+        return EXIT_BAD_INPUT;
+    }
     sg_status status = write_report(folder);
     if (status == SG_ERROR_IO) /* a run that cannot be written to, or no run at all */
         return is_a_run(folder) || is_a_comparison(folder) ? EXIT_RUN_FAILED : EXIT_BAD_INPUT;

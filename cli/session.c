@@ -93,9 +93,14 @@ bool copy_path(char path[SG_PATH_SIZE], const char *from)
 /* The shipped problem whose name is nearest. */
 static void suggest_problem(const char *name, sg_diagnostic *diagnostic)
 {
-    char folder[SG_PATH_SIZE];
+    char folder[SG_PATH_SIZE], own[SG_PATH_SIZE];
     sgi_nearest nearest;
     size_t length = strcspn(name, ".");
+    int size = snprintf(own, sizeof own, "%s.yaml", name);
+    if (size > 0 && size < SG_PATH_SIZE && is_file(own)) {
+        sgi_diagnostic_suggest(diagnostic, "did you mean '%s'?", own);
+        return;
+    }
     DIR *shipped = !strchr(name, '/') && problem_folder(folder) ? opendir(folder) : NULL;
     sgi_nearest_begin(&nearest, name, length);
     for (struct dirent *entry; shipped && (entry = readdir(shipped));) {

@@ -39,6 +39,12 @@ int find_files(const cli_arguments *arguments, char problem[SG_PATH_SIZE],
             fprintf(stderr, "'stablegrad list' shows the runs in this folder\n");
             return EXIT_BAD_INPUT;
         }
+        const char *dot = strrchr(operand, '.');
+        if (dot && strcmp(dot, ".yaml") == 0) {
+            complain("%s is a problem file, not the folder of a run", operand);
+            fprintf(stderr, "'stablegrad list' shows the runs in this folder\n");
+            return EXIT_BAD_INPUT;
+        }
         if (!arguments->problem) {
             complain(
                 "%s is not the folder of a run; for weights alone say which problem they solve: "

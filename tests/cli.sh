@@ -91,6 +91,14 @@ says err 'empty is not the folder of a run'
 expect 2 eval nowhere
 says err 'nowhere: No such file or directory'
 rmdir empty
+echo 'name: own' >own.yaml
+expect 2 train own
+says err "did you mean 'own.yaml'?"
+expect 2 eval own.yaml
+says err 'own.yaml is a problem file, not the folder of a run'
+expect 2 report own.yaml
+says err 'own.yaml is not the folder of a run or of a comparison'
+rm own.yaml
 
 # Mistakes in a problem.
 expect 2 check missing.yaml
