@@ -9,6 +9,7 @@
 
 #include "base/diagnostic.h"
 #include "base/list.h"
+#include "printable.h"
 #include "stablegrad/cpu.h"
 #include "text/nearest.h"
 
@@ -54,9 +55,11 @@ const size_t option_count = sizeof options / sizeof options[0];
 
 static void say(const char *first, const char *format, va_list list)
 {
+    char text[4096];
+    vsnprintf(text, sizeof text, format, list);
     fflush(stdout); /* where both go to one file, what was said before comes first */
     fputs(first, stderr);
-    vfprintf(stderr, format, list);
+    put_message(text, stderr);
     fputc('\n', stderr);
 }
 
@@ -82,13 +85,15 @@ void tell(const sg_diagnostic *diagnostic)
     if (diagnostic->line > 0) {
         fflush(stdout);
         sg_diagnostic_format(diagnostic, text, sizeof text);
-        fputs(text, stderr);
+        put_message(text, stderr);
         return;
     }
     sgi_diagnostic_line(diagnostic, text, sizeof text);
     complain("%s", text);
-    if (diagnostic->suggestion[0])
-        fprintf(stderr, "%s\n", diagnostic->suggestion);
+    if (!diagnostic->suggestion[0])
+        return;
+    put_message(diagnostic->suggestion, stderr);
+    fputc('\n', stderr);
 }
 
 const cli_command *find_command(const char *name)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "printable.h"
 #include "report/report.h"
 #include "run_state.h"
 #include "train/metrics.h"
@@ -35,7 +36,9 @@ static void tell_problem(const char *folder, const char *file, bool json)
         json_object_set_new(object, "path", json_string(path));
         print_line(object, 0);
     } else {
-        printf("  %-24s %s\n", name, title);
+        char shown[2][256];
+        printf("  %-24s %s\n", printable(name, shown[0], sizeof shown[0]),
+               printable(title, shown[1], sizeof shown[1]));
     }
     close_work(&w);
 }
@@ -101,19 +104,23 @@ static void print_json_run(const char *folder, const char *state, bool compariso
 
 static void print_run(const char *folder, const json_t *record, const sgi_report_summary *summary)
 {
-    printf("  %-20s %-11s %" JSON_INTEGER_FORMAT "/%" JSON_INTEGER_FORMAT, folder,
-           state_of(folder, record), json_integer_value(json_object_get(record, "steps_done")),
+    char text[SG_PATH_SIZE], state[64];
+    printf("  %-20s %-11s %" JSON_INTEGER_FORMAT "/%" JSON_INTEGER_FORMAT,
+           printable(folder, text, sizeof text),
+           printable(state_of(folder, record), state, sizeof state),
+           json_integer_value(json_object_get(record, "steps_done")),
            json_integer_value(json_object_get(record, "steps")));
     if (summary->count > 0)
         print_numbers(&summary->variants[0]);
-    printf("  %s\n", text_of(record, "label"));
+    printf("  %s\n", printable(text_of(record, "label"), text, sizeof text));
 }
 
 static void print_comparison_line(const char *folder, const sgi_report_summary *summary)
 {
-    printf("  %-20s comparison\n", folder);
+    char text[SG_PATH_SIZE];
+    printf("  %-20s comparison\n", printable(folder, text, sizeof text));
     for (size_t v = 0; v < summary->count; v++) {
-        printf("    %-18s %-11s", summary->variants[v].name,
+        printf("    %-18s %-11s", printable(summary->variants[v].name, text, sizeof text),
                summary->variants[v].runs == 0 ? "not begun" : "");
         print_numbers(&summary->variants[v]);
         printf("\n");

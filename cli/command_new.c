@@ -1,6 +1,7 @@
 /* stablegrad new FILE: a commented problem that runs as it is, or a task on images. */
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "commands.h"
@@ -81,7 +82,13 @@ int run_new(const cli_arguments *arguments)
 {
     const char *path = arguments->operands[0];
     const char *start = arguments->images ? images : problem;
-    if (!arguments->force && access(path, F_OK) == 0) {
+    struct stat info;
+    bool there = lstat(path, &info) == 0;
+    if (there && !S_ISREG(info.st_mode)) { /* a device, a pipe, a folder, or a link to anywhere */
+        complain("%s is not a regular file and is left alone", path);
+        return EXIT_BAD_INPUT;
+    }
+    if (there && !arguments->force) {
         complain("%s exists already; --force overwrites it", path);
         return EXIT_BAD_INPUT;
     }

@@ -85,6 +85,7 @@ static int resume_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
     run_end end = end_of(folder, &w, true);
     code = EXIT_DONE;
     if (end.complete && !end.missing[0]) {
+        tidy_folder(folder);
         tell_complete(folder, &end);
     } else if (lock_run(&lock, folder, &code)) {
         end = end_of(folder, &w, true); /* as it is now that no other process changes it */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "printable.h"
 #include "report/kind.h"
 
 static const sgi_statistic *statistic(const sgi_report_summary *summary, size_t v,
@@ -70,13 +71,17 @@ static void print_sooner(const sgi_report_summary *summary)
         char target[64];
         format_cell(summary->kind->target_unit, sgi_report_value(base, summary->kind->target)->mean,
                     target, sizeof target);
-        printf("\n%s reaches %s, where %s ends, at step %.0f: %.1f x sooner", it->name, target,
-               base->name, it->reached.mean, base->steps.mean / it->reached.mean);
+        char names[2][64];
+        printf("\n%s reaches %s, where %s ends, at step %.0f: %.1f x sooner",
+               printable(it->name, names[0], sizeof names[0]), target,
+               printable(base->name, names[1], sizeof names[1]), it->reached.mean,
+               base->steps.mean / it->reached.mean);
     }
 }
 
 void print_comparison(const char *folder, bool reported)
 {
+    char shown[64];
     sg_diagnostic diagnostic = {0};
     sgi_report_summary summary;
     if (sgi_report_summarise(&summary, folder, NULL, &diagnostic) != SG_OK) {
@@ -86,7 +91,7 @@ void print_comparison(const char *folder, bool reported)
     }
     printf("\n%-18s", "");
     for (size_t v = 0; v < summary.count; v++)
-        printf("  %-16s", summary.variants[v].name);
+        printf("  %-16s", printable(summary.variants[v].name, shown, sizeof shown));
     printf("\n");
     for (size_t i = 0; i < summary.kind->row_count; i++)
         print_row(&summary, &summary.kind->rows[i]);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "printable.h"
 
 enum { BAR = 16, LEAST_WIDTH = 40, LINE_SIZE = 512 };
 
@@ -148,15 +149,12 @@ void progress_end(progress *p, int64_t done, const sgi_value *values, size_t cou
     fflush(p->to);
 }
 
-void progress_say(progress *p, const char *format, ...)
+void progress_say(progress *p, const char *sentence)
 {
     if (p->style == PROGRESS_NONE)
         return;
-    va_list list;
-    va_start(list, format);
     erase(p);
-    vfprintf(p->to, format, list);
+    put_message(sentence, p->to);
     fputc('\n', p->to);
     fflush(p->to);
-    va_end(list);
 }

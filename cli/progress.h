@@ -35,7 +35,7 @@ void progress_update(progress *p, int64_t done, const sgi_value *values, size_t 
 void progress_end(progress *p, int64_t done, const sgi_value *values, size_t count);
 
 /* Says a sentence above the line. */
-__attribute__((format(printf, 2, 3))) void progress_say(progress *p, const char *format, ...);
+void progress_say(progress *p, const char *sentence);
 
 /* "about 51 s", "under a second". */
 void format_estimate(double seconds, char *text, size_t size);

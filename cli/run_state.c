@@ -63,6 +63,15 @@ static bool is_there(const char *folder, const char *name)
     return sgi_run_path(path, folder, name) == SG_OK && sgi_file_exists(path);
 }
 
+void tidy_folder(const char *folder)
+{
+    sgi_run_lock lock;
+    if (!is_there(folder, SG_LOCK_FILE) || sgi_run_lock_take(&lock, folder, NULL) != SG_OK)
+        return;
+    (void)sgi_file_remove_temporaries(folder, sgi_run_files, SG_RUN_FILES);
+    sgi_run_lock_release(&lock);
+}
+
 static void note_missing(run_end *end, const char *folder, const char *name)
 {
     size_t used = strlen(end->missing);

@@ -8,6 +8,7 @@
 
 #include "base/diagnostic.h"
 #include "points.h"
+#include "printable.h"
 #include "work.h"
 
 enum { DEFAULT_GRID_POINTS = 1 << 20 };
@@ -23,7 +24,11 @@ static int choose_one(const char *folder)
     for (size_t v = 0; v < json_array_size(variants); v++) {
         const json_t *runs = json_object_get(json_array_get(variants, v), "runs");
         for (size_t k = 0; k < json_array_size(runs); k++)
-            fprintf(stderr, "  %s/%s\n", folder, json_string_value(json_array_get(runs, k)));
+            if (json_is_string(json_array_get(runs, k))) {
+                char name[256];
+                printable(json_string_value(json_array_get(runs, k)), name, sizeof name);
+                fprintf(stderr, "  %s/%s\n", folder, name);
+            }
     }
     json_decref(index);
     return EXIT_BAD_INPUT;

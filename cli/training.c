@@ -2,10 +2,12 @@
 #include "training.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/diagnostic.h"
+#include "printable.h"
 #include "progress.h"
 #include "report/report.h"
 #include "run_state.h"
@@ -96,10 +98,12 @@ static void on_note(void *context, const char *sentence)
 {
     narrator *t = context;
     introduce(t);
-    if (t->line.style == PROGRESS_NONE)
-        fprintf(stderr, "%s\n", sentence);
-    else
-        progress_say(&t->line, "%s", sentence);
+    if (t->line.style == PROGRESS_NONE) {
+        put_message(sentence, stderr);
+        fputc('\n', stderr);
+    } else {
+        progress_say(&t->line, sentence);
+    }
 }
 
 /* ---- After a run  -------------------------------------------------------------------- */
@@ -111,7 +115,10 @@ void print_result(const sgi_train_result *result)
     for (size_t i = 0; i < result->value_count; i++) {
         const sgi_value *v = &result->values[i];
         printf("%-19s ", v->title);
-        printf(formats[v->look], v->look == SG_LOOK_SHARE ? 100 * v->value : v->value);
+        if (isfinite(v->value))
+            printf(formats[v->look], v->look == SG_LOOK_SHARE ? 100 * v->value : v->value);
+        else
+            printf("not finite");
         if (v->step > 0)
             printf(" at step %" PRIu64, v->step);
         putchar('\n');
@@ -185,7 +192,8 @@ static int tell_end(const training *t, const narrator *teller, const sgi_train_r
         print_json(object);
     }
     if (result->end == SG_TRAIN_FAILED) {
-        fprintf(stderr, "%s\n", diagnostic->message);
+        put_message(diagnostic->message, stderr);
+        fputc('\n', stderr);
         return EXIT_RUN_FAILED;
     }
     if (result->end == SG_TRAIN_INTERRUPTED) {

@@ -119,6 +119,15 @@ expect 0 new heat.yaml
 expect 2 new heat.yaml
 says err 'exists already'
 expect 0 new heat.yaml --force
+# What is not a file is left alone, whatever is said, and a link is not followed or replaced.
+mkfifo pipe
+ln -s nowhere-yet link
+for name in pipe link; do
+    expect 2 new $name --force
+    says err "$name is not a regular file"
+done
+if [ ! -p pipe ] || [ ! -L link ] || [ -e nowhere-yet ]; then fail "new --force replaced what is not a file"; fi
+rm pipe link
 expect 0 check heat.yaml
 says out 'fits'
 expect 0 check heat.yaml --json
@@ -266,6 +275,13 @@ says out 'burgers3d'
 grep -q 'runs/heat-0001  *complete  *80/80  loss .*  error .*  AdamW' out || fail "list: $(grep heat-0001 out)"
 expect 0 list --json
 grep -q '"run":"runs/heat-0001","status":"complete","validation_loss":.*"relative_l2":' out || fail "list --json"
+# What a file says does not reach the terminal as a command to it.
+cp -r runs/heat-0001 runs/odd
+sed -i 's/"label": "[^"]*"/"label": "\\u001b[31mred\\u009b"/; s/"status": "complete"/"status": "\\u0007"/' runs/odd/run.json
+expect 0 list
+says out '\x1b[31mred\xc2\x9b'
+! LC_ALL=C grep -q "$(printf '[\033\007]')" out || fail "list writes control characters"
+rm -r runs/odd
 expect 2 train runs/heat-0001
 says err 'is the folder of a run, not a problem file'
 says err 'stablegrad train runs/heat-0001 --resume'
@@ -339,6 +355,8 @@ expect 2 check odd.yaml --json
 says out '"verdict":"does not fit"'
 says out '"fields":["u","v"]'
 says out 'second order in t'
+expect 2 check odd.yaml --set 'equations.mass/energy=v = u_t'
+says err 'slash'
 expect 0 train odd.yaml --quiet --threads 1 --out odd
 says err "warning: the reference is off by"
 says err "in condition 'start'"

@@ -88,7 +88,7 @@ typedef struct watch {
     volatile sig_atomic_t stop;
     uint64_t stop_at;
     int evaluations, notes;
-    char last_note[600];
+    char first_note[600], last_note[600];
 } watch;
 
 static void on_step(void *context, const sgi_step_metrics *step)
@@ -107,7 +107,8 @@ static void on_evaluation(void *context, const sgi_evaluation_metrics *evaluatio
 static void on_note(void *context, const char *sentence)
 {
     watch *w = context;
-    w->notes++;
+    if (w->notes++ == 0)
+        snprintf(w->first_note, sizeof w->first_note, "%s", sentence);
     snprintf(w->last_note, sizeof w->last_note, "%s", sentence);
 }
 
@@ -516,7 +517,36 @@ static void a_grid_that_is_too_large_is_thinned_with_a_word(void **state)
     folder_named(folder, "grid");
     assert_ok(run(folder, sets, 3, 1, false, &w, &result, NULL));
     assert_int_equal(w.evaluations, 2);
-    assert_non_null(strstr(w.last_note, "errors are measured on 57"));
+    assert_non_null(strstr(w.first_note, "errors are measured on 57"));
+    assert_non_null(strstr(w.last_note, "field.npz and field.vti hold "));
+    assert_non_null(strstr(w.last_note, " points, not the 40000 x 20000 of evaluation.grid"));
+    size_t size;
+    char *record = read_file(folder, "run.json", &size);
+    assert_non_null(strstr(record, "\"field_thinned_from\""));
+    free(record);
+}
+
+/* Then the validation loss says which weights are best, and why is said. */
+static void a_reference_without_errors_leaves_best_weights(void **state)
+{
+    (void)state;
+    static const char *const references[] = {"reference.u=sqrt(-1 - x)", "reference.u=0"};
+    for (size_t i = 0; i < 2; i++) {
+        char folder[SG_PATH_SIZE], name[32];
+        const char *const sets[] = {references[i], "training.steps=3"};
+        sgi_train_result result;
+        watch w = {0};
+        size_t size;
+        snprintf(name, sizeof name, "no-error-%zu", i);
+        folder_named(folder, name);
+        assert_ok(run(folder, sets, 2, 1, false, &w, &result, NULL));
+        assert_true(is_there(folder, "best.safetensors"));
+        assert_false(isfinite(sgi_train_value(&result, "relative_l2")));
+        assert_int_equal(isfinite(sgi_train_value(&result, "largest")), i == 1);
+        char *record = read_file(folder, "run.json", &size);
+        assert_non_null(strstr(record, "lowest validation loss"));
+        free(record);
+    }
 }
 
 static void a_run_without_a_checkpoint_starts_anew(void **state)
@@ -741,6 +771,7 @@ int main(void)
         cmocka_unit_test(a_loss_that_overflows_ends_with_a_message),
         cmocka_unit_test(the_record_names_the_optimizer),
         cmocka_unit_test(a_grid_that_is_too_large_is_thinned_with_a_word),
+        cmocka_unit_test(a_reference_without_errors_leaves_best_weights),
         cmocka_unit_test(a_run_without_a_checkpoint_starts_anew),
         cmocka_unit_test(what_cannot_be_resumed_is_refused),
         cmocka_unit_test(a_damaged_checkpoint_falls_back_to_the_one_before),

@@ -89,7 +89,10 @@ sg_status sgi_document_name(sgi_reader *reader, const sgi_yaml *root, const sgi_
         *name = stem(reader->arena, source->name);
         return *name ? SG_OK : SG_ERROR_MEMORY;
     }
-    if (!strchr(*name, '/') && (*name)[0] != '.' && strlen(*name) <= 60)
+    bool printable = true;
+    for (const char *c = *name; *c; c++)
+        printable = printable && (unsigned char)*c >= ' ' && *c != 127;
+    if (printable && !strchr(*name, '/') && (*name)[0] != '.' && strlen(*name) <= 60)
         return SG_OK;
     sgi_yaml_place(reader->diagnostic, sgi_yaml_get(root, "name"), 0, 0);
     sgi_diagnostic_say(reader->diagnostic, "'%.60s' cannot name a folder", *name);

@@ -36,10 +36,14 @@ static bool all_there(double **arrays, size_t fields)
 static void find_left_out(sgi_errors *errors)
 {
     int fields = errors->problem->names.field_count;
+    errors->nothing = true;
     for (size_t i = 0; i < errors->grid.total; i++) {
         bool finite = true;
-        for (int f = 0; f < fields; f++)
-            finite = finite && isfinite(errors->reference[f][i]);
+        for (int f = 0; f < fields; f++) {
+            double value = errors->reference[f][i];
+            finite = finite && isfinite(value);
+            errors->nothing = errors->nothing && (!isfinite(value) || value == 0);
+        }
         if (!finite && errors->left_out++ == 0)
             sgi_box_grid_points(&errors->grid, i, 1, errors->first_left_out);
     }
@@ -129,14 +133,15 @@ sg_status sgi_errors_measure(sgi_errors *errors, sg_jet_network *network, sg_poo
         return status;
     double all_error = 0, all_size = 0, all_largest = 0;
     for (size_t f = 0; f < fields; f++) {
-        double error = 0, size = 0, largest = 0;
+        size_t compared = 0;
+        double error = 0, size = 0, largest = NAN; /* of no point at all */
         for (size_t i = 0; i < errors->grid.total; i++) {
             if (!isfinite(errors->reference[f][i]))
                 continue;
             double d = errors->prediction[f][i] - errors->reference[f][i];
             error += d * d;
             size += errors->reference[f][i] * errors->reference[f][i];
-            largest = larger(largest, fabs(d));
+            largest = compared++ == 0 ? fabs(d) : larger(largest, fabs(d));
         }
         errors->fields[f] =
             (sg_pinn_error){errors->problem->names.fields[f], sqrt(error / size), largest};

@@ -18,6 +18,7 @@ typedef struct sgi_errors {
     double **prediction;  /* [field] (grid.total) */
     size_t left_out;      /* points where the reference is not finite: errors leave them out */
     double first_left_out[SG_MOST_COORDINATES];
+    bool nothing;          /* it has no finite value but 0: there is nothing to be relative to */
     sg_pinn_error *fields; /* (field_count): each field, then all of them together */
     size_t field_count;    /* one more than the problem has fields */
 } sgi_errors;

@@ -29,6 +29,8 @@ static sg_status read_all(sgi_problem *problem, sgi_reader *reader, const char *
     if (status == SG_OK)
         status = read_settings(problem, reader);
     if (status == SG_OK)
+        status = sgi_problem_check_labels(problem, reader);
+    if (status == SG_OK)
         status = sgi_problem_read_equations(problem, reader);
     if (status == SG_OK)
         status = sgi_problem_read_conditions(problem, reader);

@@ -140,6 +140,10 @@ sg_optim_config sgi_problem_optim(const sgi_problem *problem, sg_schedule_term *
 
 /* Sections of the file, in this order; each leaves a diagnostic on SG_ERROR_FORMAT. */
 SG_CHECKED sg_status sgi_problem_read_names(sgi_problem *problem, sgi_reader *reader);
+
+/* Names of equations and conditions, which are names of arrays in files and of terms in metrics:
+ * those that could not be written at the end of a run are refused. */
+SG_CHECKED sg_status sgi_problem_check_labels(const sgi_problem *problem, sgi_reader *reader);
 SG_CHECKED sg_status sgi_problem_read_equations(sgi_problem *problem, sgi_reader *reader);
 SG_CHECKED sg_status sgi_problem_read_conditions(sgi_problem *problem, sgi_reader *reader);
 SG_CHECKED sg_status sgi_problem_read_solution(sgi_problem *problem, sgi_reader *reader);

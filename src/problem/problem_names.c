@@ -173,6 +173,80 @@ static sg_status read_bounds(sgi_problem *problem, sgi_reader *reader, const sgi
     return SG_OK;
 }
 
+/* ---- Equations and conditions ---------------------------------------------------------------- */
+
+enum { MOST_LABEL = 60 };
+
+static sg_status check_label(sgi_reader *reader, const sgi_yaml *node)
+{
+    bool good = node->kind == SG_YAML_SCALAR && node->length > 0 && node->length <= MOST_LABEL;
+    for (size_t i = 0; good && i < node->length; i++) {
+        unsigned char c = (unsigned char)node->text[i];
+        good = c >= ' ' && c != 127 && c != '/' && c != '\\';
+    }
+    if (good)
+        return SG_OK;
+    (void)refuse(reader, node,
+                 "the name of an equation or a condition has at most 60 bytes, none of them a "
+                 "slash, a backslash or a control character");
+    sgi_diagnostic_suggest(reader->diagnostic, "it is part of the names of arrays in field.npz");
+    return SG_ERROR_FORMAT;
+}
+
+/* The array NAME of field.npz would be there twice: as a field, and for `what`. */
+static sg_status check_clash(const sgi_problem *problem, sgi_reader *reader, const sgi_yaml *node,
+                             const char *name, const char *what)
+{
+    for (int f = 0; f < problem->names.field_count; f++)
+        if (strcmp(problem->names.fields[f], name) == 0) {
+            sgi_yaml_place(reader->diagnostic, node, 0, 0);
+            sgi_diagnostic_say(reader->diagnostic,
+                               "the field '%s' has the name that field.npz gives to %s", name,
+                               what);
+            return SG_ERROR_FORMAT;
+        }
+    return SG_OK;
+}
+
+static sg_status check_references(const sgi_problem *problem, sgi_reader *reader)
+{
+    const sgi_yaml *reference = sgi_yaml_get(problem->root, "reference");
+    sg_status status = SG_OK;
+    for (int f = 0; reference && f < problem->names.field_count && status == SG_OK; f++) {
+        char name[128];
+        snprintf(name, sizeof name, "%s_reference", problem->names.fields[f]);
+        status = check_clash(problem, reader, sgi_yaml_get(problem->root, "fields"), name,
+                             "a reference");
+    }
+    return status;
+}
+
+sg_status sgi_problem_check_labels(const sgi_problem *problem, sgi_reader *reader)
+{
+    const sgi_yaml *equations = sgi_yaml_get(problem->root, "equations");
+    const sgi_yaml *conditions = sgi_yaml_get(problem->root, "conditions");
+    sg_status status = check_references(problem, reader);
+    const sgi_yaml *key = equations && equations->kind == SG_YAML_MAPPING ? equations->first : NULL;
+    for (; key && status == SG_OK; key = key->next->next) {
+        char name[128];
+        status = check_label(reader, key);
+        snprintf(name, sizeof name, "residual_%.*s", MOST_LABEL, key->text);
+        if (status == SG_OK)
+            status = check_clash(problem, reader, key, name, "the residual of this equation");
+    }
+    key = conditions && conditions->kind == SG_YAML_MAPPING ? conditions->first : NULL;
+    for (; key && status == SG_OK; key = key->next->next) {
+        status = check_label(reader, key);
+        if (status == SG_OK && equations && equations->kind == SG_YAML_MAPPING &&
+            sgi_yaml_get(equations, key->text)) {
+            (void)refuse(reader, key, "an equation has this name already");
+            sgi_diagnostic_suggest(reader->diagnostic, "metrics list the loss of each by its name");
+            status = SG_ERROR_FORMAT;
+        }
+    }
+    return status;
+}
+
 sg_status sgi_problem_read_names(sgi_problem *problem, sgi_reader *reader)
 {
     const sgi_yaml *coordinates;

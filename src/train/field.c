@@ -172,15 +172,20 @@ static sg_status write_both(const gallery *g, const char *folder, sg_diagnostic 
     return status == SG_OK ? write_vti(g, vti, diagnostic) : status;
 }
 
+sgi_box_grid sgi_field_grid(const sgi_problem *problem)
+{
+    sgi_box_grid whole = sgi_box_grid_of_problem(problem);
+    return sgi_box_grid_thinned(&whole, SG_FIELD_POINTS);
+}
+
 sg_status sgi_field_write(const char *folder, sgi_problem *problem, sg_jet_network *network,
                           sg_pool *pool, const sg_allocator *given, sg_diagnostic *diagnostic)
 {
     size_t fields = (size_t)problem->names.field_count;
     size_t maps = (size_t)problem->settings.evaluation.maps.count;
-    sgi_box_grid whole = sgi_box_grid_of_problem(problem);
     gallery g = {.allocator = sgi_allocator_or_heap(given),
                  .problem = problem,
-                 .grid = sgi_box_grid_thinned(&whole, SG_FIELD_POINTS),
+                 .grid = sgi_field_grid(problem),
                  .most = 2 * fields + maps + (size_t)problem->sets[0].component_count,
                  .pool = pool};
     sg_status status = allocate(&g);

@@ -27,11 +27,12 @@ typedef struct pinn_subject {
     sgi_remarks remarks;
     char misfit[SG_REMARK_SIZE];   /* how the reference does not solve the problem; "": it does */
     char left_out[SG_REMARK_SIZE]; /* where the reference is not finite; "": nowhere */
+    char unusable[SG_REMARK_SIZE]; /* why there is no relative error; "": there is */
     const char *notes[SG_MOST_REMARKS + 2];
     sg_pinn_loss validation;
     sgi_value values[3];
     bool told_grid; /* that errors are measured on a thinner grid */
-    char note[200];
+    char note[200], field_note[320];
 } pinn_subject;
 
 static pinn_subject *own(const sgi_subject *subject)
@@ -91,17 +92,24 @@ static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, bool *wri
     return SG_OK;
 }
 
+/* "101 x 51". */
+static const char *sizes_text(const sgi_box_grid *grid, char *text, size_t size)
+{
+    size_t used = 0;
+    for (int c = 0; c < grid->coordinates && used < size; c++)
+        used += (size_t)snprintf(text + used, size - used, c ? " x %zu" : "%zu", grid->sizes[c]);
+    return text;
+}
+
 /* Says once that the evaluation grid is larger than memory should be. */
 static const char *note_grid(pinn_subject *s)
 {
     if (!s->errors || !s->errors->thinned || s->told_grid)
         return NULL;
-    const sgi_box_grid *grid = &s->errors->grid;
-    size_t used = (size_t)snprintf(s->note, sizeof s->note,
-                                   "evaluation.grid has too many points; errors are measured on");
-    for (int c = 0; c < grid->coordinates && used < sizeof s->note; c++)
-        used += (size_t)snprintf(s->note + used, sizeof s->note - used, c ? " x %zu" : " %zu",
-                                 grid->sizes[c]);
+    char sizes[120];
+    snprintf(s->note, sizeof s->note,
+             "evaluation.grid has too many points; errors are measured on %s",
+             sizes_text(&s->errors->grid, sizes, sizeof sizes));
     s->told_grid = true;
     return s->note;
 }
@@ -145,7 +153,8 @@ static sg_status evaluate(sgi_subject *subject, sgi_evaluation_metrics *metrics,
     s->values[count++] = (sgi_value){"validation_loss", "validation loss", metrics->loss, 0, 0};
     if (s->errors) {
         const sg_pinn_error *all = &s->errors->fields[s->errors->field_count - 1];
-        metrics->score = all->relative_l2;
+        if (!s->unusable[0])
+            metrics->score = all->relative_l2;
         s->values[count++] =
             (sgi_value){"relative_l2", "relative L2 error", all->relative_l2, 0, 0};
         s->values[count++] = (sgi_value){"largest", "largest error", all->largest, 0, 0};
@@ -276,6 +285,15 @@ static sg_status write_problem(const sgi_subject *subject, char **text)
 static sg_status finish(sgi_subject *subject, const char *folder, sg_diagnostic *diagnostic)
 {
     pinn_subject *s = own(subject);
+    sgi_box_grid whole = sgi_box_grid_of_problem(s->problem), grid = sgi_field_grid(s->problem);
+    char sizes[2][120];
+    if (grid.total < whole.total) {
+        snprintf(s->field_note, sizeof s->field_note,
+                 "field.npz and field.vti hold %s points, not the %s of evaluation.grid",
+                 sizes_text(&grid, sizes[0], sizeof sizes[0]),
+                 sizes_text(&whole, sizes[1], sizeof sizes[1]));
+        subject->last_note = s->field_note;
+    }
     return sgi_field_write(folder, s->problem, sg_pinn_network(s->pinn), s->pool,
                            &subject->allocator, diagnostic);
 }
@@ -338,6 +356,14 @@ static size_t points_per_step(const sg_pinn_information *information)
     return points;
 }
 
+static json_t *sizes_array(const sgi_box_grid *grid)
+{
+    json_t *array = json_array();
+    for (int c = 0; c < grid->coordinates; c++)
+        json_array_append_new(array, json_integer((json_int_t)grid->sizes[c]));
+    return array;
+}
+
 static void describe(const sgi_subject *subject, json_t *record)
 {
     const pinn_subject *s = own(subject);
@@ -364,6 +390,12 @@ static void describe(const sgi_subject *subject, json_t *record)
         sgi_json_text(record, "reference_misfit", s->misfit);
     if (s->left_out[0])
         sgi_json_text(record, "reference_left_out", s->left_out);
+    if (s->unusable[0])
+        sgi_json_text(record, "no_relative_error", s->unusable);
+    sgi_box_grid whole = sgi_box_grid_of_problem(s->problem), grid = sgi_field_grid(s->problem);
+    json_object_set_new(record, "field_grid", sizes_array(&grid));
+    if (grid.total < whole.total)
+        json_object_set_new(record, "field_thinned_from", sizes_array(&whole));
 }
 
 /* ---- Making ------------------------------------------------------------------------------- */
@@ -385,6 +417,17 @@ static const sgi_subject_type pinn_type = {
               "term that is not finite.",
 };
 
+/* Why the best weights cannot be those of the lowest error. */
+static void explain_errors(pinn_subject *s)
+{
+    if (s->errors && s->errors->nothing)
+        snprintf(s->unusable, sizeof s->unusable,
+                 "the reference is %s on the evaluation grid, so there is no relative error; the "
+                 "best weights are those of the lowest validation loss",
+                 s->errors->left_out == s->errors->grid.total ? "finite nowhere"
+                                                              : "0 wherever it is finite");
+}
+
 /* What the reader should know before the run: oddities of the problem, and a reference that does
  * not solve it. No warning is given of a reference that cannot be checked. */
 static sg_status look_over(pinn_subject *s, sg_diagnostic *diagnostic)
@@ -404,7 +447,10 @@ static sg_status look_over(pinn_subject *s, sg_diagnostic *diagnostic)
         s->notes[s->subject.note_count++] = s->remarks.texts[i];
     if (s->misfit[0])
         s->notes[s->subject.note_count++] = s->misfit;
-    if (s->errors && sgi_errors_sentence(s->errors, s->left_out, sizeof s->left_out)[0])
+    explain_errors(s);
+    if (s->unusable[0])
+        s->notes[s->subject.note_count++] = s->unusable;
+    else if (s->errors && sgi_errors_sentence(s->errors, s->left_out, sizeof s->left_out)[0])
         s->notes[s->subject.note_count++] = s->left_out;
     s->subject.notes = s->notes;
     return status == SG_ERROR_UNSUPPORTED ? SG_OK : status;

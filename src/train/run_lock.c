@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/diagnostic.h"
+#include "files/file.h"
 
 enum { ATTEMPTS = 100 };
 
@@ -171,14 +172,19 @@ void sgi_run_lock_release(sgi_run_lock *lock)
 
 sg_status sgi_run_claim(sgi_run_lock *lock, const char *path, bool *made, sg_diagnostic *diagnostic)
 {
-    sgi_run_holder holder;
+    sgi_run_holder holder = {0};
     *lock = (sgi_run_lock){.descriptor = -1};
     sg_status status = sgi_run_create_at(path, made, diagnostic);
     if (status == SG_ERROR_ARGUMENT && sgi_run_lock_test(path, &holder) == SG_RUN_HELD)
         return refuse(path, &holder, SG_RUN_HELD, diagnostic);
-    if (status == SG_OK)
-        status = sgi_run_lock_take(lock, path, diagnostic);
-    if (status == SG_OK && !sgi_run_is_empty(path)) { /* another was faster, and is done */
+    /* One with a lock that is not held was begun here and killed: perhaps before its first file. */
+    bool killed = status == SG_ERROR_ARGUMENT && holder.process > 0;
+    if (status != SG_OK && !killed)
+        return status;
+    status = sgi_run_lock_take(lock, path, diagnostic);
+    if (status == SG_OK && killed)
+        (void)sgi_file_remove_temporaries(path, sgi_run_files, SG_RUN_FILES);
+    if (status == SG_OK && !sgi_run_is_empty(path)) { /* or another was faster, and is done */
         status = sgi_run_create_at(path, NULL, diagnostic);
         sgi_run_lock_release(lock);
     }

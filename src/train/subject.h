@@ -66,7 +66,7 @@ typedef struct sgi_subject_type {
     /* The resolved file; released with the subject's allocator. */
     sg_status (*write)(const sgi_subject *subject, char **text);
 
-    /* Writes files of its own at the end of a run. */
+    /* Writes files of its own at the end of a run; may set `last_note`. */
     sg_status (*finish)(sgi_subject *subject, const char *folder, sg_diagnostic *diagnostic);
 
     /* Adds what is its own to run.json. */
@@ -85,6 +85,7 @@ struct sgi_subject {
     const char *const *notes; /* (note_count): what to know before the run, sentences without the
                                  full stop */
     size_t note_count;
+    const char *last_note; /* what to know of the files that were written, or NULL */
     sg_scaler *scaler;
     sg_optim *optim;
 };

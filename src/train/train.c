@@ -319,6 +319,8 @@ static sg_status finish(run *r)
             status = save_weights(r, "weights.safetensors");
         if (status == SG_OK)
             status = r->subject->type->finish(r->subject, r->config->folder, r->diagnostic);
+        if (status == SG_OK && r->subject->last_note)
+            tell(r, "%s", r->subject->last_note);
     }
     r->result->steps = r->progress.step;
     r->result->seconds = seconds_trained(r);
