@@ -11,7 +11,32 @@
 #include "progress.h"
 #include "train/pinn_subject.h"
 
-enum { TIMED_STEPS = 3 };
+enum { TIMED_STEPS = 3, TIMED_POINTS = 1 << 18 };
+
+/* A step of very many points is not timed as a whole: every set has that share of its points. The
+ * handle knows the true numbers already. */
+static void thin_sets(sgi_problem *problem)
+{
+    double points = 0;
+    for (int s = 0; s < problem->set_count; s++)
+        points += (double)problem->sets[s].items * problem->sets[s].points_per_item;
+    for (int s = 0; s < problem->set_count && points > TIMED_POINTS; s++)
+        problem->sets[s].items =
+            (int64_t)ceil((double)problem->sets[s].items * TIMED_POINTS / points);
+}
+
+/* How many times the points of the batch a step has. */
+static double times_the_batch(const sg_pinn *pinn, const sg_pinn_batch *batch)
+{
+    const sg_pinn_information *information = sg_pinn_describe(pinn);
+    double all = 0, timed = 0;
+    for (size_t k = 0; k < information->set_count; k++) {
+        double each = (double)information->sets[k].points_per_item;
+        all += (double)information->sets[k].items * each;
+        timed += (double)sg_pinn_items(batch, k) * each;
+    }
+    return all / timed;
+}
 
 /* Seconds of one step without the optimizer's pass, the fastest of a few. */
 static double time_step(sg_pinn_batch *batch, int64_t seconds)
@@ -48,7 +73,9 @@ static void print_cost(const sg_pinn *pinn, const sg_pinn_trainer *trainer, sg_p
 {
     sg_pinn_batch *batch = sg_pinn_trainer_batch(trainer);
     char parameters[32], total[32];
-    double seconds = time_step(batch, limit), flops = sgi_pinn_flops(batch);
+    double seconds = time_step(batch, limit), rate = sgi_pinn_flops(batch) / seconds;
+    double times = times_the_batch(pinn, batch);
+    seconds *= times;
     double steps = (double)sg_pinn_describe(pinn)->steps;
     format_thousands(sg_jet_network_parameters(sg_pinn_network(pinn)), parameters,
                      sizeof parameters);
@@ -58,7 +85,9 @@ static void print_cost(const sg_pinn *pinn, const sg_pinn_trainer *trainer, sg_p
     printf("time per step  %.3g ms on %d thread%s (%s, %.0f GFLOP/s)\nwhole run      %s for "
            "%.0f steps\n",
            1e3 * seconds, sg_pool_threads(pool), sg_pool_threads(pool) == 1 ? "" : "s",
-           sg_jet_kernels(sg_pinn_engine(batch)), 1e-9 * flops / seconds, total, steps);
+           sg_jet_kernels(sg_pinn_engine(batch)), 1e-9 * rate, total, steps);
+    if (times > 1)
+        printf("               (as a step of 1/%.0f of the points takes)\n", times);
 }
 
 /* ---- The reference ------------------------------------------------------------------------ */
@@ -255,7 +284,8 @@ static json_t *json_plan(const sg_pinn *pinn, const sg_pinn_trainer *trainer, in
                         json_integer((json_int_t)sg_jet_network_parameters(sg_pinn_network(pinn))));
     json_object_set_new(object, "memory_bytes",
                         json_integer((json_int_t)sgi_pinn_trainer_memory(trainer)));
-    json_object_set_new(object, "seconds_per_step", json_real(time_step(batch, limit)));
+    json_object_set_new(object, "seconds_per_step",
+                        json_real(time_step(batch, limit) * times_the_batch(pinn, batch)));
     json_object_set_new(object, "sets", sets);
     return object;
 }
@@ -281,7 +311,14 @@ int check_problem(sgi_problem *problem, const cli_arguments *arguments)
     sg_pinn *pinn = NULL;
     sg_pinn_trainer *trainer = NULL;
     int code;
+    sg_diagnostic diagnostic = {0};
+    if (pool && sgi_problem_fits(problem, true, &diagnostic) != SG_OK) {
+        tell(&diagnostic);
+        sg_pool_destroy(pool);
+        return EXIT_RUN_FAILED;
+    }
     sg_status status = pool ? sgi_pinn_over(&pinn, problem, NULL) : SG_ERROR_THREAD;
+    thin_sets(problem);
     if (status == SG_OK)
         status = sg_pinn_trainer_create(&trainer, pinn, pool, SG_ISA_AUTO, NULL);
     if (status != SG_OK) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/diagnostic.h"
+#include "base/memory.h"
 #include "points.h"
 #include "printable.h"
 #include "work.h"
@@ -85,7 +86,12 @@ int find_files(const cli_arguments *arguments, char problem[SG_PATH_SIZE],
 static int open_network(solution *s, const char *weights)
 {
     sg_diagnostic diagnostic = {0};
-    sg_status status = sgi_pinn_over(&s->pinn, s->problem, NULL);
+    sg_status status = sgi_problem_fits(s->problem, false, &diagnostic);
+    if (status != SG_OK) {
+        tell(&diagnostic);
+        return exit_code_of(status);
+    }
+    status = sgi_pinn_over(&s->pinn, s->problem, NULL);
     if (status != SG_OK) {
         complain("the network cannot be made: %s", sg_status_text(status));
         return EXIT_RUN_FAILED;
@@ -254,9 +260,28 @@ static int evaluate_set(solution *s, const sgi_point_set *set, size_t first)
     return exit_code_of(status);
 }
 
+/* Every column is in memory at once. */
+static sg_status check_room(const solution *s)
+{
+    sg_diagnostic diagnostic = {0};
+    char what[64];
+    size_t columns = (size_t)s->problem->names.coordinate_count + s->text_count +
+                     (s->arguments->residuals ? (size_t)s->problem->sets[0].component_count : 0);
+    (void)snprintf(what, sizeof what, "%zu columns of %.4g points", columns,
+                   (double)s->places.count);
+    sg_status status = sgi_memory_fits((double)columns * (double)s->places.count * sizeof(double),
+                                       what, &diagnostic);
+    if (status != SG_OK)
+        tell(&diagnostic);
+    return status;
+}
+
 static int evaluate(solution *s)
 {
     const sgi_point_set *domain = &s->problem->sets[0];
+    sg_status room = check_room(s);
+    if (room != SG_OK)
+        return exit_code_of(room);
     if (!fill_coordinates(s))
         return EXIT_RUN_FAILED;
     size_t first = s->column_count;

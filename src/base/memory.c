@@ -4,6 +4,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "base/diagnostic.h"
 
 static void *heap_allocate(void *context, size_t alignment, size_t size)
 {
@@ -82,6 +85,15 @@ void sgi_release(const sg_allocator *allocator, void *memory)
 {
     if (memory)
         allocator->release(allocator->context, memory);
+}
+
+sg_status sgi_memory_fits(double bytes, const char *what, sg_diagnostic *diagnostic)
+{
+    double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    if (!(machine > 0) || bytes <= machine)
+        return SG_OK;
+    return sgi_fail(diagnostic, SG_ERROR_MEMORY, "%s needs %.3g GB; this machine has %.3g GB", what,
+                    1e-9 * bytes, 1e-9 * machine);
 }
 
 char *sgi_copy_text(const sg_allocator *allocator, const char *text)

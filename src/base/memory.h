@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "stablegrad/diagnostic.h"
 #include "stablegrad/memory.h"
 #include "stablegrad/status.h"
 
@@ -49,6 +50,10 @@ SG_CHECKED sg_status sgi_grow_array(const sg_allocator *allocator, void *array, 
 
 /* NULL is allowed. The allocator may lie in the memory. */
 void sgi_release(const sg_allocator *allocator, void *memory);
+
+/* SG_ERROR_MEMORY with "WHAT needs 84 GB; this machine has 24 GB" when that much memory cannot be
+ * there; asked before anything large is allocated. */
+SG_CHECKED sg_status sgi_memory_fits(double bytes, const char *what, sg_diagnostic *diagnostic);
 
 /* A copy of `text`; NULL when memory runs out. */
 char *sgi_copy_text(const sg_allocator *allocator, const char *text);

@@ -47,13 +47,23 @@ static sg_status out_of_range(sgi_reader *reader, const sgi_option *option, cons
     sgi_write_number(option->most, most, sizeof most);
     sgi_yaml_place(reader->diagnostic, node, 0, 0);
     /* A limit this far away is there for safety: it is named only to those who exceed it. */
-    if (option->most >= 1e12)
+    if (option->most >= (option->codec == &sgi_codec_integer ? 1e9 : 1e12))
         sgi_diagnostic_say(reader->diagnostic, "%s must be %s %s, not %.60s",
                            sgi_option_label(reader, option, text), above ? "at most" : "at least",
                            above ? most : least, node->text);
     else
         sgi_diagnostic_say(reader->diagnostic, "%s must lie between %s and %s, not %.60s",
                            sgi_option_label(reader, option, text), least, most, node->text);
+    return SG_ERROR_FORMAT;
+}
+
+sg_status sgi_option_exceeds(sgi_reader *reader, const sgi_option *option, const sgi_yaml *node,
+                             const char *what, double most)
+{
+    char text[96];
+    sgi_yaml_place(reader->diagnostic, node, 0, 0);
+    sgi_diagnostic_say(reader->diagnostic, "%s in %s is at most %.0f, not %.60s", what,
+                       sgi_option_label(reader, option, text), most, node->text);
     return SG_ERROR_FORMAT;
 }
 

@@ -49,6 +49,9 @@ SG_CHECKED sg_status sgi_read_choice(sgi_reader *reader, const sgi_option *optio
                                      const sgi_yaml *node, int *value);
 /* The numbers of "6 x 64" or "256x128": how many there are, 0 if the text is something else. */
 int sgi_split_product(const char *text, double *numbers, int most);
+/* Refuses `node`, because `what` in it ("a width") is at most `most`. */
+sg_status sgi_option_exceeds(sgi_reader *reader, const sgi_option *option, const sgi_yaml *node,
+                             const char *what, double most);
 /* Whether a number is whole and in the option's range. */
 bool sgi_is_whole(double value, const sgi_option *option);
 

@@ -227,8 +227,13 @@ static sg_status read_widths(sgi_reader *reader, const sgi_option *option, const
     double numbers[2];
     widths->count = 0;
     if (node->kind == SG_YAML_SCALAR) {
-        if (sgi_split_product(node->text, numbers, 2) != 2 || !sgi_is_whole(numbers[1], option) ||
-            numbers[0] != floor(numbers[0]) || numbers[0] < 0 || numbers[0] > SG_MOST_HIDDEN)
+        bool product = sgi_split_product(node->text, numbers, 2) == 2;
+        if (product && numbers[1] > option->most)
+            return sgi_option_exceeds(reader, option, node, "a width", option->most);
+        if (product && numbers[0] > SG_MOST_HIDDEN)
+            return sgi_option_exceeds(reader, option, node, "the number of layers", SG_MOST_HIDDEN);
+        if (!product || !sgi_is_whole(numbers[1], option) || numbers[0] != floor(numbers[0]) ||
+            numbers[0] < 0)
             return sgi_option_wrong(reader, option, node, option->codec->takes);
         for (int i = 0; i < (int)numbers[0]; i++)
             widths->values[widths->count++] = (int)numbers[1];

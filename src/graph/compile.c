@@ -39,6 +39,15 @@ static sg_status register_params(sg_net *graph)
 static sg_status allocate_all(sg_net *graph)
 {
     const sg_allocator *a = &graph->allocator;
+    char what[64];
+    sg_diagnostic diagnostic = {0};
+    double values = (double)graph->value_count * (graph->config.training ? 2 : 1);
+    (void)snprintf(what, sizeof what, "the network for batches of %d", graph->config.batch);
+    sg_status fits = sgi_memory_fits((double)graph->arena_bytes + (double)graph->work_bytes +
+                                         sizeof(float) * values,
+                                     what, &diagnostic);
+    if (fits != SG_OK)
+        return sgi_net_fail_with(graph, fits, &diagnostic);
     graph->arena = sgi_allocate(a, graph->arena_bytes, 1);
     graph->work = sgi_allocate(a, graph->work_bytes, 1);
     graph->values = sgi_allocate(a, graph->value_count, sizeof(float));

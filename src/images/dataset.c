@@ -45,10 +45,16 @@ static sg_status count_records(const char *path, int classes, size_t *records,
                                sg_diagnostic *diagnostic)
 {
     struct stat info;
-    if (stat(path, &info) != 0)
+    int descriptor;
+    sg_status status = sgi_file_open(path, false, &descriptor, diagnostic);
+    if (status != SG_OK)
+        return status;
+    int failed = fstat(descriptor, &info);
+    (void)close(descriptor);
+    if (failed)
         return sgi_fail_file(diagnostic, SG_ERROR_IO, path, "%m");
     size_t bytes = (size_t)info.st_size;
-    if (!S_ISREG(info.st_mode) || bytes == 0 || bytes % record_size(classes) != 0)
+    if (bytes == 0 || bytes % record_size(classes) != 0)
         return sgi_fail_file(diagnostic, SG_ERROR_FORMAT, path,
                              "%zu bytes are not a whole number of records of %zu", bytes,
                              record_size(classes));

@@ -109,7 +109,9 @@ static sg_status own(sg_pinn **out, sg_status status, sgi_problem *problem,
 {
     *out = NULL;
     if (status == SG_OK) {
-        status = sgi_pinn_over(out, problem, allocator);
+        status = sgi_problem_fits(problem, false, diagnostic);
+        if (status == SG_OK)
+            status = sgi_pinn_over(out, problem, allocator);
         if (status == SG_OK)
             (*out)->owns_problem = true;
         else

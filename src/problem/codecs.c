@@ -172,6 +172,8 @@ static sg_status read_grid(sgi_reader *reader, const sgi_option *option, const s
             numbers[count] = numbers[0];
     bool fits = count == coordinates;
     for (int k = 0; k < count && fits; k++) {
+        if (numbers[k] > option->most)
+            return sgi_option_exceeds(reader, option, node, "a size", option->most);
         fits = sgi_is_whole(numbers[k], option);
         grid[k] = fits ? (int64_t)numbers[k] : 0;
     }

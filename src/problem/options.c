@@ -6,6 +6,11 @@
 
 #define TOP(member)       offsetof(sgi_settings, member)
 #define CONDITION(member) offsetof(sgi_condition_settings, member)
+/* A step or an evaluation of more points than this would take an hour. */
+#define POINTS(path, at, initial, help)                                                            \
+    {                                                                                              \
+        path, &sgi_codec_integer, at, 1, 1e9, NULL, initial, help                                  \
+    }
 
 static const sgi_option rows[] = {
     TEXT("name", TOP(name), "", "the name of the runs; by default that of the file"),
@@ -27,11 +32,11 @@ static const sgi_option rows[] = {
         "conditions.*.slopes", CONDITION(slopes), "false",
         "in a periodic condition, tie the first derivatives along the coordinate together as well"),
     SECTION("conditions.*.expression", "any expression that should be 0, or left = right"),
-    COUNT("conditions.*.points", CONDITION(points), 1, "1024",
-          "points of this condition in each step, or pairs of points if it is periodic"),
+    POINTS("conditions.*.points", CONDITION(points), "1024",
+           "points of this condition in each step, or pairs of points if it is periodic"),
     REAL("conditions.*.weight", CONDITION(weight), 0, 1e30, "1",
          "factor of this condition's mean square in the loss"),
-    COUNT("points", TOP(points), 1, "4096", "points inside the domain in each step"),
+    POINTS("points", TOP(points), "4096", "points inside the domain in each step"),
     SECTION("reference", "the exact solution: {u: expression}, or cole_hopf"),
 
     OTHER("inputs.raw", coordinates, TOP(inputs.raw), 0, 0, "all",
@@ -84,12 +89,11 @@ static const sgi_option rows[] = {
           "points of the evaluation grid along each coordinate: 101, or 256 x 100, or a list"),
     OTHER("evaluation.maps", maps, TOP(evaluation.maps), 0, 0, "none",
           "definitions or derivatives that the report and field.npz show beside the fields"),
-    COUNT("evaluation.points", TOP(evaluation.points), 1, "16384",
-          "validation points in the domain"),
-    COUNT("evaluation.condition_points", TOP(evaluation.condition_points), 1, "4096",
-          "validation points of each condition"),
-    COUNT("evaluation.chunk", TOP(evaluation.chunk), 1, "65536",
-          "points that are evaluated at a time, which bounds the memory"),
+    POINTS("evaluation.points", TOP(evaluation.points), "16384", "validation points in the domain"),
+    POINTS("evaluation.condition_points", TOP(evaluation.condition_points), "4096",
+           "validation points of each condition"),
+    POINTS("evaluation.chunk", TOP(evaluation.chunk), "65536",
+           "points that are evaluated at a time, which bounds the memory"),
 
     COUNT("diagnose.every", TOP(diagnose.every), 0, "0",
           "steps between two measurements of the kernels; 0 means none, or with "

@@ -124,6 +124,10 @@ SG_CHECKED sg_status sgi_problem_quantities(sgi_problem *problem, const char *co
 
 /* ---- Configurations for the rooms below ------------------------------------------------------ */
 
+/* SG_ERROR_MEMORY, with what it needs, when the network is larger than the machine. */
+SG_CHECKED sg_status sgi_problem_fits(const sgi_problem *problem, bool training,
+                                      sg_diagnostic *diagnostic);
+
 /* Configurations from the settings. The network's arrays are owned by `storage`, released with
  * sgi_arena_clear. */
 SG_CHECKED sg_status sgi_problem_network(const sgi_problem *problem, sgi_arena *storage,

@@ -1,6 +1,10 @@
 /* From a problem's settings to the configurations of the rooms below. See problem.h. */
 #include "problem/problem.h"
 
+#include <stdio.h>
+
+#include "base/memory.h"
+
 static const double pi = 3.14159265358979323846;
 
 static size_t count_waves(const sgi_problem *problem)
@@ -34,6 +38,36 @@ static void fill_waves(const sgi_problem *problem, double *waves)
     }
     sg_jet_waves_random(waves, coordinates, (size_t)in->random_count, in->random_std,
                         (uint64_t)in->random_seed);
+}
+
+/* In double: the settings may ask for more than any integer holds. */
+static double count_parameters(const sgi_problem *problem)
+{
+    const sgi_widths *hidden = &problem->settings.network.hidden;
+    double inputs = 2 * (double)count_waves(problem), parameters = 0;
+    for (int k = 0; k < problem->names.coordinate_count; k++)
+        inputs += problem->settings.inputs.raw >> k & 1;
+    for (int l = 0; l <= hidden->count; l++) {
+        double outputs = l < hidden->count ? hidden->values[l] : problem->names.field_count;
+        parameters += (inputs + 1) * outputs;
+        inputs = outputs;
+    }
+    return parameters;
+}
+
+sg_status sgi_problem_fits(const sgi_problem *problem, bool training, sg_diagnostic *diagnostic)
+{
+    /* Of each parameter: value and gradient, packed once; to train also the gradients of at least
+     * eight units, two moments, and a sum in double. Of each wave: its coordinates twice, and some
+     * ten numbers in the tables. */
+    char what[64];
+    double size = problem->settings.network.precision == SG_FLOAT32 ? 4 : 8;
+    double parameters = count_parameters(problem), waves = (double)count_waves(problem);
+    double each = training ? (3 + 8 + 2) * size + 8 : 3 * size;
+    double table = 16.0 * problem->names.coordinate_count + 10 * size;
+    (void)snprintf(what, sizeof what, "%s of %.4g parameters",
+                   training ? "training a network" : "a network", parameters);
+    return sgi_memory_fits(parameters * each + waves * table, what, diagnostic);
 }
 
 sg_status sgi_problem_network(const sgi_problem *problem, sgi_arena *storage,

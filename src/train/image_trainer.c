@@ -83,6 +83,24 @@ static sg_status check_classes(const sgi_image_trainer *t, sg_diagnostic *diagno
     return SG_OK;
 }
 
+/* The batches that the loaders keep ready are their memory. */
+static sg_status check_batch(const sgi_image_trainer *t, sg_diagnostic *diagnostic)
+{
+    const sgi_data_settings *data = &settings(t)->data;
+    size_t images = sg_dataset_count(t->train.set);
+    int64_t batch = settings(t)->batch;
+    if (images < (size_t)batch)
+        return sgi_fail(diagnostic, SG_ERROR_ARGUMENT,
+                        "%zu training images do not fill one batch of %lld", images,
+                        (long long)batch);
+    char what[80];
+    double pixels = 3.0 * (double)data->size * (double)data->size;
+    double ready = 2.0 * (double)(data->ahead + 1);
+    (void)snprintf(what, sizeof what, "keeping %.0f batches of %lld images ready", ready,
+                   (long long)batch);
+    return sgi_memory_fits(ready * (double)batch * pixels * sizeof(float), what, diagnostic);
+}
+
 static sg_status open_data(sgi_image_trainer *t, sg_diagnostic *diagnostic)
 {
     const sgi_data_settings *data = &settings(t)->data;
@@ -91,6 +109,8 @@ static sg_status open_data(sgi_image_trainer *t, sg_diagnostic *diagnostic)
         status = open_set(t, &t->test, &data->test, "data.test", diagnostic);
     if (status == SG_OK)
         status = check_classes(t, diagnostic);
+    if (status == SG_OK)
+        status = check_batch(t, diagnostic);
     if (status == SG_OK)
         status = open_loader(t, &t->train, true, diagnostic);
     if (status == SG_OK)
@@ -101,11 +121,7 @@ static sg_status open_data(sgi_image_trainer *t, sg_diagnostic *diagnostic)
     t->steps = (uint64_t)settings(t)->training.steps;
     if (t->steps == 0)
         t->steps = t->per_epoch * (uint64_t)settings(t)->epochs;
-    if (t->per_epoch > 0)
-        return SG_OK;
-    return sgi_fail(diagnostic, SG_ERROR_ARGUMENT,
-                    "%zu training images do not fill one batch of %lld",
-                    sg_dataset_count(t->train.set), (long long)settings(t)->batch);
+    return SG_OK;
 }
 
 static sg_status net_failed(const sgi_image_trainer *t, sg_status status, sg_diagnostic *diagnostic)

@@ -509,6 +509,9 @@ sg_status sgi_pinn_subject_create(sgi_subject **out, sgi_problem *problem, sg_po
     sg_diagnostic unread;
     diagnostic = diagnostic ? diagnostic : &unread;
     *out = NULL;
+    sg_status fits = sgi_problem_fits(problem, true, diagnostic);
+    if (fits != SG_OK)
+        return fits;
     pinn_subject *s = sgi_allocate(&allocator, 1, sizeof *s);
     sg_status status = s ? sgi_pinn_over(&s->pinn, problem, &allocator) : SG_ERROR_MEMORY;
     if (status == SG_OK)
