@@ -109,7 +109,8 @@ typedef struct sg_batch {
 } sg_batch;
 
 /* The next batch, valid until the next call. An image that cannot be read is counted and, when the
- * view augments, replaced by the next one of the data set that can; otherwise it is left out. */
+ * view augments, replaced by the next one of the data set that can; otherwise it is left out.
+ * SG_ERROR_MEMORY when memory ran out for one: the batch is lost then, the next may be had. */
 SG_CHECKED sg_status sg_loader_next(sg_loader *loader, sg_batch *batch);
 
 /* The number of images that could not be read since the loader was made. `last` (may be NULL)

@@ -21,8 +21,9 @@
  * component after component. Its Jacobian J is taken with respect to the network's parameters in
  * the order of the network's flat array (jet.h). So the gradient of L is J^T R.
  *
- * A handle is used by one thread at a time. A NULL handle is a programmer's mistake and asserts.
- * Functions with a diagnostic fill it, unless it is NULL, whenever they do not return SG_OK. All
+ * A handle is used by one thread at a time. NULL handles and indices past the end are
+ * SG_ERROR_ARGUMENT; functions without a status do nothing then, and return 0 or NULL. Functions
+ * with a diagnostic fill it, unless it is NULL, whenever they do not return SG_OK. All
  * results are bit-identical for any number of threads. */
 #ifndef STABLEGRAD_PINN_H
 #define STABLEGRAD_PINN_H

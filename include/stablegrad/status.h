@@ -1,9 +1,10 @@
 /* Status codes: every fallible function of the library returns one.
  *
- * Three kinds of trouble are kept apart. Bad input or a failing environment is a status. A
- * programmer's mistake that cannot be reported (a NULL handle) is an assertion. A numerical event,
- * such as a gradient that is not finite, is ordinary output: it is counted and reported in the
- * step's report, and the call returns SG_OK. */
+ * Bad input or a failing environment is a status, and so is a programmer's mistake that can be
+ * told: a NULL handle or an index past the end is SG_ERROR_ARGUMENT, and a function that returns no
+ * status does nothing then, and returns 0, NULL or an empty struct. A numerical event, such as a
+ * gradient that is not finite, is ordinary output: it is counted and reported in the step's report,
+ * and the call returns SG_OK. */
 #ifndef STABLEGRAD_STATUS_H
 #define STABLEGRAD_STATUS_H
 

@@ -38,6 +38,8 @@ void sgi_diagnostic_line(const sg_diagnostic *d, char *text, size_t capacity)
 
 size_t sg_diagnostic_format(const sg_diagnostic *d, char *text, size_t capacity)
 {
+    if (!d || (!text && capacity))
+        return 0;
     char place[32], line[1024] = "", marks[sizeof d->source + 1];
     place_text(d, place, sizeof place);
     if (d->line > 0 && d->source_column > 0) {

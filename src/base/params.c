@@ -88,21 +88,23 @@ sg_status sg_params_bind(sg_params *params, size_t index, void *value, void *gra
 
 size_t sg_params_count(const sg_params *params)
 {
-    return params->count;
+    return params ? params->count : 0;
 }
 
 size_t sg_params_elements(const sg_params *params)
 {
-    return params->elements;
+    return params ? params->elements : 0;
 }
 
 const sg_span *sg_params_at(const sg_params *params, size_t index)
 {
-    return index < params->count ? &params->spans[index] : NULL;
+    return params && index < params->count ? &params->spans[index] : NULL;
 }
 
 size_t sg_params_find(const sg_params *params, const char *name)
 {
+    if (!params || !name)
+        return SG_NOT_FOUND;
     for (size_t i = 0; i < params->count; i++)
         if (strcmp(params->spans[i].name, name) == 0)
             return i;

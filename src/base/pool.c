@@ -170,6 +170,8 @@ static void await_workers(sg_pool *pool)
 
 void sg_pool_run(sg_pool *pool, size_t units, sg_unit_function *function, void *context)
 {
+    if (!function)
+        return;
     if (!pool || pool->threads == 1 || units < 2) {
         for (size_t unit = 0; unit < units; unit++)
             function(context, unit, 0);

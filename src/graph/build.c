@@ -112,11 +112,15 @@ void sg_net_destroy(sg_net *graph)
 
 const sg_net_config *sg_net_configuration(const sg_net *graph)
 {
+    if (!graph)
+        return NULL;
     return &graph->config;
 }
 
 const sg_diagnostic *sg_net_diagnostic(const sg_net *graph)
 {
+    if (!graph)
+        return NULL;
     return &graph->diagnostic;
 }
 
@@ -177,7 +181,7 @@ static int add_running(sg_net *graph, sg_net_node node, const char *suffix, size
 
 static bool usable(const sg_net *graph, sg_net_node x)
 {
-    return x >= 0 && x < graph->node_count && graph->failure == SG_OK && !graph->compiled;
+    return graph && x >= 0 && x < graph->node_count && graph->failure == SG_OK && !graph->compiled;
 }
 
 /* Appends a node; SG_NO_NODE on failure. `made` is copied. */
@@ -216,6 +220,8 @@ static sg_net_node refuse(sg_net *graph, const char *name, const char *why)
 
 sg_net_node sg_net_input(sg_net *graph)
 {
+    if (!graph)
+        return SG_NO_NODE;
     const sg_net_config *c = &graph->config;
     if (graph->node_count > 0)
         return refuse(graph, "input", "called twice");
@@ -237,7 +243,7 @@ static sg_net_node add_linear(sg_net *graph, sg_net_node x, const char *name, in
 sg_net_node sg_net_conv(sg_net *graph, sg_net_node x, const char *name,
                         const sg_conv_options *options)
 {
-    if (!usable(graph, x))
+    if (!usable(graph, x) || !options)
         return SG_NO_NODE;
     sg_conv_options o = *options;
     sgi_shape s = graph->nodes[x].shape;
@@ -290,6 +296,8 @@ sg_net_node sg_net_linear(sg_net *graph, sg_net_node x, const char *name, int ou
 sg_net_node sg_net_norm(sg_net *graph, sg_net_node x, const char *name,
                         const sg_norm_options *options)
 {
+    if (!options)
+        return SG_NO_NODE;
     if (!usable(graph, x) || options->kind == SG_NORM_NONE)
         return usable(graph, x) ? x : SG_NO_NODE;
     sgi_shape s = graph->nodes[x].shape;

@@ -62,6 +62,8 @@ static sg_status allocate_all(sg_net *graph)
 
 sg_status sg_net_compile(sg_net *graph, sg_net_node logits)
 {
+    if (!graph)
+        return SG_ERROR_ARGUMENT;
     sg_status status = check_logits(graph, logits);
     if (status == SG_OK)
         status = sgi_find_chains(graph);
@@ -83,12 +85,14 @@ sg_status sg_net_compile(sg_net *graph, sg_net_node logits)
 
 sg_params *sg_net_params(sg_net *graph)
 {
+    if (!graph)
+        return NULL;
     return graph->set;
 }
 
 int sg_net_param_shape(const sg_net *graph, size_t index, int shape[4])
 {
-    if (index >= (size_t)graph->param_count)
+    if (!graph || !shape || index >= (size_t)graph->param_count)
         return 0;
     const sgi_param *p = &graph->params[index];
     for (int i = 0; i < p->rank; i++)
@@ -98,12 +102,14 @@ int sg_net_param_shape(const sg_net *graph, size_t index, int shape[4])
 
 size_t sg_net_buffer_count(const sg_net *graph)
 {
+    if (!graph)
+        return 0;
     return (size_t)graph->running_count;
 }
 
 sg_net_buffer sg_net_buffer_at(const sg_net *graph, size_t index)
 {
-    if (index >= (size_t)graph->running_count || !graph->running_values)
+    if (!graph || index >= (size_t)graph->running_count || !graph->running_values)
         return (sg_net_buffer){0};
     const sgi_running *r = &graph->running[index];
     return (sg_net_buffer){r->name, graph->running_values + r->offset, r->count};
@@ -111,6 +117,8 @@ sg_net_buffer sg_net_buffer_at(const sg_net *graph, size_t index)
 
 sg_net_info sg_net_information(const sg_net *graph)
 {
+    if (!graph)
+        return (sg_net_info){0};
     size_t parameters = 0;
     for (int i = 0; i < graph->param_count; i++)
         parameters += graph->params[i].count;
@@ -124,6 +132,8 @@ sg_net_info sg_net_information(const sg_net *graph)
 
 const char *sg_net_kernel(sg_net *graph, size_t index)
 {
+    if (!graph)
+        return NULL;
     for (int i = 0; i < graph->op_count; i++) {
         const sgi_net_op *op = &graph->ops[i];
         if (!op->conv || index-- > 0)

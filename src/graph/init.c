@@ -136,6 +136,8 @@ static void start_layer(const sg_net *graph, sg_net_node node, const sg_init_con
 
 sg_status sg_net_init(sg_net *graph, const sg_init_config *config)
 {
+    if (!graph)
+        return SG_ERROR_ARGUMENT;
     if (!graph->compiled)
         return SG_ERROR_ORDER;
     if (!config || config->kind >= SG_INIT_COUNT || !(config->gain >= 0) || isinf(config->gain))
@@ -185,6 +187,8 @@ static sg_status calibrate_layer(sg_net *graph, const sgi_step *step)
 
 sg_status sg_net_calibrate(sg_net *graph, const float *images)
 {
+    if (!graph)
+        return SG_ERROR_ARGUMENT;
     if (!graph->compiled)
         return SG_ERROR_ORDER;
     if (!images)

@@ -40,6 +40,8 @@ static image_loss one_image(const float *x, int classes, int label, double smoot
 sg_status sg_net_loss(sg_net *graph, const int *labels, int count, double smoothing,
                       sg_loss_result *result)
 {
+    if (!graph)
+        return SG_ERROR_ARGUMENT;
     if (!graph->ran)
         return SG_ERROR_ORDER;
     int classes = sg_net_classes(graph), batch = graph->config.batch;

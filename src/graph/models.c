@@ -271,6 +271,8 @@ static bool sensible(const sg_model_options *o)
 
 sg_status sg_net_model(sg_net *graph, const char *name, const sg_model_options *given)
 {
+    if (!graph)
+        return SG_ERROR_ARGUMENT;
     sg_model_options options = given ? *given : sg_model_defaults();
     if (!name || !sensible(&options))
         return sgi_net_fail(graph, SG_ERROR_ARGUMENT, "a model option is out of range");

@@ -44,6 +44,8 @@ sg_moments sgi_op_moments(const sg_net *graph, const sgi_net_op *op)
 
 sg_status sg_net_observe(sg_net *graph)
 {
+    if (!graph)
+        return SG_ERROR_ARGUMENT;
     if (!graph->compiled)
         return SG_ERROR_ORDER;
     sg_status status = SG_OK;
@@ -63,12 +65,14 @@ sg_status sg_net_observe(sg_net *graph)
 
 size_t sg_net_layer_count(const sg_net *graph)
 {
+    if (!graph)
+        return 0;
     return (size_t)graph->forward_count;
 }
 
 sg_layer_report sg_net_layer_at(const sg_net *graph, size_t index)
 {
-    if (index >= (size_t)graph->forward_count)
+    if (!graph || index >= (size_t)graph->forward_count)
         return (sg_layer_report){0};
     const sgi_net_op *op = &graph->ops[graph->forward[index].op];
     double std = sg_moments_std(&op->moments);

@@ -206,6 +206,8 @@ static sg_status run_list(sg_net *graph, const sgi_step *steps, int count)
 
 sg_status sg_net_forward(sg_net *graph, const float *images, sg_mode mode, uint64_t step)
 {
+    if (!graph)
+        return SG_ERROR_ARGUMENT;
     if (!graph->compiled)
         return SG_ERROR_ORDER;
     if (!images || (mode != SG_MODE_TRAIN && mode != SG_MODE_EVAL) ||
@@ -223,6 +225,8 @@ sg_status sg_net_forward(sg_net *graph, const float *images, sg_mode mode, uint6
 
 sg_status sg_net_backward(sg_net *graph)
 {
+    if (!graph)
+        return SG_ERROR_ARGUMENT;
     if (!graph->ran || graph->mode != SG_MODE_TRAIN)
         return SG_ERROR_ORDER;
     graph->ran = false; /* the backward pass writes over what the forward pass left */
@@ -231,15 +235,15 @@ sg_status sg_net_backward(sg_net *graph)
 
 const float *sg_net_logits(const sg_net *graph)
 {
-    return graph->compiled ? sgi_at(graph, graph->nodes[graph->logits].value) : NULL;
+    return graph && graph->compiled ? sgi_at(graph, graph->nodes[graph->logits].value) : NULL;
 }
 
 float *sg_net_signal(sg_net *graph)
 {
-    return graph->compiled ? sgi_at(graph, graph->signal_buffer) : NULL;
+    return graph && graph->compiled ? sgi_at(graph, graph->signal_buffer) : NULL;
 }
 
 int sg_net_classes(const sg_net *graph)
 {
-    return graph->compiled ? graph->nodes[graph->logits].shape.c : 0;
+    return graph && graph->compiled ? graph->nodes[graph->logits].shape.c : 0;
 }

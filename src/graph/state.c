@@ -81,6 +81,8 @@ sg_status sgi_net_write(sg_net *graph, const char *path, const sgi_tensor_note *
 sg_status sg_net_save(sg_net *graph, const char *path, const char *const (*notes)[2],
                       size_t note_count)
 {
+    if (!graph)
+        return SG_ERROR_ARGUMENT;
     if (!path || (note_count && !notes))
         return sgi_net_fail(graph, SG_ERROR_ARGUMENT, "no path, or no notes");
     sgi_tensor_note *pairs = sgi_allocate(&graph->allocator, note_count, sizeof *pairs);
@@ -158,6 +160,8 @@ sg_status sgi_net_read(sg_net *graph, const sgi_safetensors *file, bool strict)
 
 sg_status sg_net_load(sg_net *graph, const char *path, bool strict)
 {
+    if (!graph)
+        return SG_ERROR_ARGUMENT;
     if (!graph->compiled)
         return SG_ERROR_ORDER;
     if (!path)

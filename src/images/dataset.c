@@ -259,22 +259,23 @@ sg_status sg_dataset_open_folder(sg_dataset **out, const char *folder,
 
 size_t sg_dataset_count(const sg_dataset *set)
 {
-    return set->count;
+    return set ? set->count : 0;
 }
 
 int sg_dataset_classes(const sg_dataset *set)
 {
-    return set->classes;
+    return set ? set->classes : 0;
 }
 
 int sg_dataset_label(const sg_dataset *set, size_t index)
 {
-    return index < set->count ? set->labels[index] : -1;
+    return set && index < set->count ? set->labels[index] : -1;
 }
 
 const char *sg_dataset_class_name(const sg_dataset *set, int label)
 {
-    return set->class_names && label >= 0 && label < set->classes ? set->class_names[label] : NULL;
+    return set && set->class_names && label >= 0 && label < set->classes ? set->class_names[label]
+                                                                         : NULL;
 }
 
 static sg_status open_image(const sg_dataset *set, size_t index, sgi_decoded *decoded,

@@ -187,7 +187,7 @@ void sg_loader_destroy(sg_loader *loader)
 
 size_t sg_loader_batches(const sg_loader *loader)
 {
-    return loader->batches;
+    return loader ? loader->batches : 0;
 }
 
 /* ---- Epochs ------------------------------------------------------------------------------- */
@@ -218,7 +218,7 @@ static void make_order(sg_loader *loader, uint64_t epoch)
 
 sg_status sg_loader_start(sg_loader *loader, uint64_t epoch, size_t first)
 {
-    if (first > loader->batches)
+    if (!loader || first > loader->batches)
         return SG_ERROR_ARGUMENT;
     size_t size = (size_t)loader->config.batch, ring = (size_t)loader->config.ahead + 1;
     pthread_mutex_lock(&loader->lock);
@@ -276,6 +276,8 @@ static int compact(const sg_loader *loader, slot *s, int count)
 
 sg_status sg_loader_next(sg_loader *loader, sg_batch *batch)
 {
+    if (!loader || !batch)
+        return SG_ERROR_ARGUMENT;
     *batch = (sg_batch){0};
     pthread_mutex_lock(&loader->lock);
     if (!loader->running) {
@@ -304,6 +306,8 @@ sg_status sg_loader_next(sg_loader *loader, sg_batch *batch)
 
 uint64_t sg_loader_skipped(sg_loader *loader, sg_diagnostic *last)
 {
+    if (!loader)
+        return 0;
     pthread_mutex_lock(&loader->lock);
     uint64_t skipped = loader->skipped;
     if (last)

@@ -7,23 +7,29 @@
 
 void sg_jet_forward(sg_jet *jet)
 {
+    if (!jet)
+        return;
     sgi_jet_run(jet, &(sgi_jet_call){.mode = SG_JET_FORWARD, .set_end = jet->set_count});
 }
 
 void sg_jet_gradient(sg_jet *jet, void *gradient)
 {
+    if (!jet)
+        return;
     sgi_jet_run(jet, &(sgi_jet_call){.mode = SG_JET_GRADIENT, .set_end = jet->set_count});
     sgi_jet_collect(jet, gradient ? gradient : jet->network->gradients);
 }
 
 sg_moments sg_jet_moments(const sg_jet *jet)
 {
+    if (!jet)
+        return (sg_moments){0};
     return jet->result_moments;
 }
 
 const double *sg_jet_sums(const sg_jet *jet, size_t set)
 {
-    if (set >= jet->set_count || jet->states[set].set.sums == 0)
+    if (!jet || set >= jet->set_count || jet->states[set].set.sums == 0)
         return NULL;
     return jet->result_sums + jet->states[set].first_sum;
 }

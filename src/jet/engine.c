@@ -358,10 +358,10 @@ sg_status sg_jet_resize(sg_jet *jet, size_t set, size_t items, void *value_adjoi
 
 size_t sg_jet_memory(const sg_jet *jet)
 {
-    return jet->memory;
+    return jet ? jet->memory : 0;
 }
 
 const char *sg_jet_kernels(const sg_jet *jet)
 {
-    return jet->kernels->name;
+    return jet ? jet->kernels->name : NULL;
 }

@@ -170,6 +170,8 @@ void sg_jacobian_destroy(sg_jacobian *jacobian)
 
 size_t sg_jacobian_residuals(const sg_jacobian *jacobian)
 {
+    if (!jacobian)
+        return 0;
     size_t rows = 0;
     for (size_t s = 0; s < jacobian->jet->set_count; s++)
         rows += set_at(jacobian, s)->items * (size_t)set_at(jacobian, s)->components;
@@ -178,5 +180,5 @@ size_t sg_jacobian_residuals(const sg_jacobian *jacobian)
 
 size_t sg_jacobian_memory(const sg_jacobian *jacobian)
 {
-    return jacobian->memory;
+    return jacobian ? jacobian->memory : 0;
 }

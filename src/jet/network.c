@@ -32,6 +32,8 @@ static void wave_along(double *wave, int coordinates, int coordinate, double val
 void sg_jet_waves_fourier(double *waves, int coordinates, int coordinate, double factor,
                           const double *frequencies, size_t count)
 {
+    if (!waves || !frequencies || coordinate < 0 || coordinate >= coordinates)
+        return;
     for (size_t k = 0; k < count; k++)
         wave_along(waves + k * (size_t)coordinates, coordinates, coordinate,
                    factor * frequencies[k]);
@@ -40,6 +42,8 @@ void sg_jet_waves_fourier(double *waves, int coordinates, int coordinate, double
 void sg_jet_waves_periodic(double *waves, int coordinates, int coordinate, double period,
                            size_t count)
 {
+    if (!waves || coordinate < 0 || coordinate >= coordinates)
+        return;
     for (size_t k = 0; k < count; k++)
         wave_along(waves + k * (size_t)coordinates, coordinates, coordinate,
                    TWO_PI * (double)(k + 1) / period);
@@ -50,6 +54,8 @@ void sg_jet_waves_periodic(double *waves, int coordinates, int coordinate, doubl
 void sg_jet_waves_random(double *waves, int coordinates, size_t count, double std, uint64_t seed)
 {
     static const uint64_t stream = 0x7761766573; /* "waves" */
+    if (!waves || coordinates < 1)
+        return;
     for (size_t k = 0; k < count * (size_t)coordinates; k++)
         waves[k] = std * sgi_random_normal(seed, stream, k);
 }
@@ -201,46 +207,48 @@ void sg_jet_network_destroy(sg_jet_network *network)
 
 size_t sg_jet_network_parameters(const sg_jet_network *network)
 {
-    return network->parameters;
+    return network ? network->parameters : 0;
 }
 
 int sg_jet_network_layers(const sg_jet_network *network)
 {
-    return network->layer_count;
+    return network ? network->layer_count : 0;
 }
 
 int sg_jet_network_features(const sg_jet_network *network)
 {
-    return network->features;
+    return network ? network->features : 0;
 }
 
 int sg_jet_network_coordinates(const sg_jet_network *network)
 {
-    return network->coordinates;
+    return network ? network->coordinates : 0;
 }
 
 int sg_jet_network_outputs(const sg_jet_network *network)
 {
-    return network->outputs;
+    return network ? network->outputs : 0;
 }
 
 sg_type sg_jet_network_type(const sg_jet_network *network)
 {
-    return network->type;
+    return network ? network->type : SG_FLOAT32;
 }
 
 void *sg_jet_network_values(const sg_jet_network *network)
 {
-    return network->values;
+    return network ? network->values : NULL;
 }
 
 void *sg_jet_network_gradients(const sg_jet_network *network)
 {
-    return network->gradients;
+    return network ? network->gradients : NULL;
 }
 
 sg_jet_layer sg_jet_network_layer(const sg_jet_network *network, int layer)
 {
+    if (!network || layer < 0 || layer >= network->layer_count)
+        return (sg_jet_layer){0};
     return network->layers[layer];
 }
 

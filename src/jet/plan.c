@@ -486,15 +486,15 @@ void sg_jet_plan_destroy(sg_jet_plan *plan)
 
 size_t sg_jet_plan_requests(const sg_jet_plan *plan)
 {
-    return plan->requests;
+    return plan ? plan->requests : 0;
 }
 
 size_t sg_jet_plan_channels(const sg_jet_plan *plan)
 {
-    return (size_t)plan->channels;
+    return plan ? (size_t)plan->channels : 0;
 }
 
 size_t sg_jet_plan_varying(const sg_jet_plan *plan)
 {
-    return (size_t)plan->varying;
+    return plan ? (size_t)plan->varying : 0;
 }

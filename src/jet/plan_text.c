@@ -90,6 +90,8 @@ static void put_combination(writer *to, const sgi_jet_channel *channel, const ch
 size_t sg_jet_plan_describe(const sg_jet_plan *plan, const char *field, const char *const *names,
                             char *text, size_t size)
 {
+    if (!plan || !field || (!text && size))
+        return 0;
     writer to = {text, size, 0};
     if (size > 0)
         text[0] = '\0';
@@ -106,6 +108,8 @@ size_t sg_jet_plan_describe(const sg_jet_plan *plan, const char *field, const ch
 
 double sg_jet_plan_flops(const sg_jet_plan *plan, const sg_jet_network *network, bool reverse)
 {
+    if (!plan || !network)
+        return 0;
     double sum = 0;
     for (int l = 0; l < network->layer_count; l++) {
         /* Forward, weight gradient, and the adjoint of the input where there is one to pass on. */

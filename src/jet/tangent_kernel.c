@@ -350,6 +350,8 @@ static double panel_cost(const sg_jacobian *jacobian, const sgi_panel *panel)
 
 sg_jacobian_cost sg_jacobian_kernel_cost(sg_jacobian *jacobian)
 {
+    if (!jacobian)
+        return (sg_jacobian_cost){0};
     sg_jacobian_cost cost = {0};
     sgi_kernel_choose(jacobian, jacobian->method);
     bool at_once = all_bytes(jacobian) <= jacobian->panel_bytes;

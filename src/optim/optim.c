@@ -362,16 +362,18 @@ sg_status sg_optim_step(sg_optim *optim, sg_scaler *scaler, sg_step_info *info)
 
 uint64_t sg_optim_steps(const sg_optim *optim)
 {
-    return sgi_state_head(optim)->steps;
+    return optim ? sgi_state_head(optim)->steps : 0;
 }
 
 uint64_t sg_optim_skipped(const sg_optim *optim)
 {
-    return sgi_state_head(optim)->skipped;
+    return optim ? sgi_state_head(optim)->skipped : 0;
 }
 
 double sg_optim_rate(const sg_optim *optim)
 {
+    if (!optim)
+        return 0;
     return optim->config.rate * sg_schedule_factor(optim->schedule, optim->config.schedule_count,
                                                    sgi_state_head(optim)->steps);
 }

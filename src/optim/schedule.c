@@ -35,6 +35,8 @@ sg_schedule_term sg_schedule_interval(uint64_t from, uint64_t until, double fact
 
 bool sg_schedule_valid(const sg_schedule_term *terms, size_t count)
 {
+    if (!terms && count > 0)
+        return false;
     for (size_t i = 0; i < count; i++) {
         const sg_schedule_term *t = &terms[i];
         if ((unsigned)t->kind >= SG_SCHEDULE_COUNT || t->from >= t->until || !isfinite(t->value) ||
@@ -66,7 +68,7 @@ static double term_factor(const sg_schedule_term *t, uint64_t step)
 double sg_schedule_factor(const sg_schedule_term *terms, size_t count, uint64_t step)
 {
     double factor = 1;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; terms && i < count; i++)
         factor *= term_factor(&terms[i], step);
     return factor;
 }

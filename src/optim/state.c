@@ -138,6 +138,8 @@ double *sgi_state_number(const sg_optim *optim, size_t span, size_t index)
 
 const void *sg_optim_state(const sg_optim *optim, size_t *size)
 {
+    if (!optim || !size)
+        return NULL;
     *size = optim->state_size;
     return optim->state;
 }

@@ -1,5 +1,4 @@
 /* The loss at points, its gradient and the Jacobian of its residuals: see stablegrad/pinn.h. */
-#include <assert.h>
 #include <string.h>
 
 #include "base/params.h"
@@ -65,7 +64,8 @@ static sg_status create_arrays(sg_pinn_batch *b)
 sg_status sg_pinn_batch_create(sg_pinn_batch **out, sg_pinn *pinn,
                                const sg_pinn_batch_config *config, const sg_allocator *given)
 {
-    assert(out && pinn);
+    if (!out || !pinn)
+        return SG_ERROR_ARGUMENT;
     sg_pinn_batch_config defaults = sg_pinn_batch_defaults();
     *out = NULL;
     config = config ? config : &defaults;
@@ -104,7 +104,8 @@ void sg_pinn_batch_destroy(sg_pinn_batch *b)
 
 void sg_pinn_draw(sg_pinn_batch *b, uint64_t step)
 {
-    assert(b);
+    if (!b)
+        return;
     sgi_residual_begin(b->residual, b->pinn->information.seed, step);
 }
 
@@ -116,7 +117,8 @@ static bool has_set(const sg_pinn_batch *b, size_t set)
 sg_status sg_pinn_give(sg_pinn_batch *b, size_t set, const double *points, size_t count,
                        sg_diagnostic *diagnostic)
 {
-    assert(b);
+    if (!b)
+        return sgi_fail(diagnostic, SG_ERROR_ARGUMENT, "%s", sg_status_text(SG_ERROR_ARGUMENT));
     if (diagnostic)
         memset(diagnostic, 0, sizeof *diagnostic);
     sg_status status = has_set(b, set) && !points == (count == 0) && count <= INT64_MAX
@@ -129,13 +131,15 @@ sg_status sg_pinn_give(sg_pinn_batch *b, size_t set, const double *points, size_
 
 size_t sg_pinn_items(const sg_pinn_batch *b, size_t set)
 {
-    assert(b && has_set(b, set));
+    if (!b || !has_set(b, set))
+        return 0;
     return (size_t)sgi_residual_items(b->residual, (int)set);
 }
 
 void sg_pinn_points(const sg_pinn_batch *b, size_t set, double *points)
 {
-    assert(b && has_set(b, set) && points);
+    if (!b || !has_set(b, set) || !points)
+        return;
     sgi_residual_points(b->residual, (int)set, points);
 }
 
@@ -155,14 +159,16 @@ static void collect(sg_pinn_batch *b, sg_pinn_loss *loss)
 
 void sg_pinn_loss_at(sg_pinn_batch *b, sg_pinn_loss *loss)
 {
-    assert(b && loss);
+    if (!b || !loss)
+        return;
     sg_jet_forward(b->engine);
     collect(b, loss);
 }
 
 void sg_pinn_gradient(sg_pinn_batch *b, void *gradient, sg_pinn_loss *loss)
 {
-    assert(b && loss);
+    if (!b || !loss)
+        return;
     sg_jet_gradient(b->engine, gradient);
     collect(b, loss);
     loss->output = sg_jet_moments(b->engine);
@@ -178,7 +184,8 @@ static size_t set_rows(const sg_pinn_batch *b, size_t set)
 
 size_t sg_pinn_residual_count(const sg_pinn_batch *b)
 {
-    assert(b);
+    if (!b)
+        return 0;
     size_t count = 0;
     for (size_t s = 0; s < b->pinn->information.set_count; s++)
         count += set_rows(b, s);
@@ -187,7 +194,8 @@ size_t sg_pinn_residual_count(const sg_pinn_batch *b)
 
 void sg_pinn_residuals(sg_pinn_batch *b, double *residuals)
 {
-    assert(b && residuals);
+    if (!b || !residuals)
+        return;
     sgi_residual_store(b->residual, residuals);
     sg_jet_forward(b->engine);
     sgi_residual_store(b->residual, NULL);
@@ -195,13 +203,15 @@ void sg_pinn_residuals(sg_pinn_batch *b, double *residuals)
 
 sg_status sg_pinn_rows(sg_pinn_batch *b, size_t set, size_t first, size_t count, void *rows)
 {
-    assert(b && rows);
+    if (!b || !rows)
+        return SG_ERROR_ARGUMENT;
     return sg_jet_rows(b->engine, set, first, count, rows);
 }
 
 sg_status sg_pinn_push(sg_pinn_batch *b, const void *direction, double *products)
 {
-    assert(b && direction && products);
+    if (!b || !direction || !products)
+        return SG_ERROR_ARGUMENT;
     sg_status status = SG_OK;
     for (size_t s = 0; s < b->pinn->information.set_count && status == SG_OK; s++) {
         status = sg_jet_push(b->engine, s, direction, products);
@@ -222,7 +232,8 @@ static void add(void *sum, const void *more, sg_type type, size_t count)
 
 sg_status sg_pinn_pull(sg_pinn_batch *b, const double *weights, void *gradient)
 {
-    assert(b && weights && gradient);
+    if (!b || !weights || !gradient)
+        return SG_ERROR_ARGUMENT;
     const sg_jet_network *network = b->pinn->network;
     sg_status status = SG_OK;
     for (size_t s = 0; s < b->pinn->information.set_count && status == SG_OK; s++) {
@@ -240,7 +251,8 @@ sg_status sg_pinn_pull(sg_pinn_batch *b, const double *weights, void *gradient)
 
 sg_jet *sg_pinn_engine(const sg_pinn_batch *b)
 {
-    assert(b);
+    if (!b)
+        return NULL;
     return b->engine;
 }
 

@@ -1,7 +1,6 @@
 /* A problem with its network: see stablegrad/pinn.h. */
 #include "pinn/pinn.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "base/diagnostic.h"
@@ -124,7 +123,8 @@ sg_status sg_pinn_open(sg_pinn **out, const char *path, const char *const *overr
                        size_t override_count, const sg_allocator *allocator,
                        sg_diagnostic *diagnostic)
 {
-    assert(out && path && (overrides || override_count == 0));
+    if (!out || !path || (!overrides && override_count > 0))
+        return sgi_fail(diagnostic, SG_ERROR_ARGUMENT, "%s", sg_status_text(SG_ERROR_ARGUMENT));
     sg_diagnostic unread;
     sgi_problem *problem;
     sg_diagnostic *said = diagnostic ? diagnostic : &unread;
@@ -137,7 +137,8 @@ sg_status sg_pinn_read(sg_pinn **out, const char *name, const char *text, size_t
                        const char *const *overrides, size_t override_count,
                        const sg_allocator *allocator, sg_diagnostic *diagnostic)
 {
-    assert(out && name && text && (overrides || override_count == 0));
+    if (!out || !name || !text || (!overrides && override_count > 0))
+        return sgi_fail(diagnostic, SG_ERROR_ARGUMENT, "%s", sg_status_text(SG_ERROR_ARGUMENT));
     sg_diagnostic unread;
     sgi_problem *problem;
     sg_diagnostic *said = diagnostic ? diagnostic : &unread;
@@ -172,13 +173,15 @@ sg_status sgi_pinn_status(sg_status status, sg_diagnostic *diagnostic)
 
 const sg_pinn_information *sg_pinn_describe(const sg_pinn *p)
 {
-    assert(p);
+    if (!p)
+        return NULL;
     return &p->information;
 }
 
 sg_status sg_pinn_text(sg_pinn *p, const char **text)
 {
-    assert(p && text);
+    if (!p || !text)
+        return SG_ERROR_ARGUMENT;
     sg_status status = p->text ? SG_OK : sgi_problem_write(p->problem, &p->text);
     *text = p->text;
     return status;
@@ -186,31 +189,36 @@ sg_status sg_pinn_text(sg_pinn *p, const char **text)
 
 sg_jet_network *sg_pinn_network(const sg_pinn *p)
 {
-    assert(p);
+    if (!p)
+        return NULL;
     return p->network;
 }
 
 sg_params *sg_pinn_params(const sg_pinn *p)
 {
-    assert(p);
+    if (!p)
+        return NULL;
     return p->params;
 }
 
 sg_scale_config sg_pinn_scale_config(const sg_pinn *p)
 {
-    assert(p);
+    if (!p)
+        return (sg_scale_config){0};
     return sgi_problem_scale(p->problem);
 }
 
 sg_optim_config sg_pinn_optim_config(const sg_pinn *p)
 {
-    assert(p);
+    if (!p)
+        return (sg_optim_config){0};
     return p->optim;
 }
 
 sg_status sg_pinn_initialize(sg_pinn *p, uint64_t seed)
 {
-    assert(p);
+    if (!p)
+        return SG_ERROR_ARGUMENT;
     sg_jet_init init = sgi_problem_init(p->problem);
     init.seed = seed;
     return sg_jet_network_initialize(p->network, &init);

@@ -1,6 +1,5 @@
 /* A network being trained on a problem: sample, loss and gradient, scale, step. It knows nothing of
  * files or people; the room train does. See stablegrad/pinn.h. */
-#include <assert.h>
 
 #include "base/params.h"
 #include "pinn/pinn.h"
@@ -30,7 +29,8 @@ static sg_status create_optimizer(sg_pinn_trainer *t, sg_pool *pool, sg_isa isa)
 sg_status sg_pinn_trainer_create(sg_pinn_trainer **out, sg_pinn *pinn, sg_pool *pool, sg_isa isa,
                                  const sg_allocator *given)
 {
-    assert(out && pinn);
+    if (!out || !pinn)
+        return SG_ERROR_ARGUMENT;
     *out = NULL;
     sg_pinn_trainer *t = SGI_NEW(sg_pinn_trainer, given);
     if (!t)
@@ -66,7 +66,8 @@ void sg_pinn_trainer_destroy(sg_pinn_trainer *t)
 
 sg_status sg_pinn_trainer_step(sg_pinn_trainer *t, sg_pinn_step *result)
 {
-    assert(t && result);
+    if (!t || !result)
+        return SG_ERROR_ARGUMENT;
     uint64_t step = sg_optim_steps(t->optim);
     *result = (sg_pinn_step){.step = step + 1};
     sg_pinn_draw(t->training, step);
@@ -84,7 +85,8 @@ sg_status sg_pinn_trainer_step(sg_pinn_trainer *t, sg_pinn_step *result)
 
 void sg_pinn_trainer_validate(sg_pinn_trainer *t, sg_pinn_loss *loss)
 {
-    assert(t && loss);
+    if (!t || !loss)
+        return;
     sg_pinn_loss_at(t->validation, loss);
 }
 
@@ -116,7 +118,8 @@ static sg_status run(sg_pinn_trainer *t, const sg_pinn_train_config *config, sg_
 sg_status sg_pinn_train(sg_pinn *pinn, const sg_pinn_train_config *config, sg_pinn_result *result,
                         const sg_allocator *allocator)
 {
-    assert(pinn);
+    if (!pinn)
+        return SG_ERROR_ARGUMENT;
     sg_pinn_train_config quiet = {.isa = SG_ISA_AUTO};
     sg_pinn_result unread;
     sg_pinn_trainer *trainer;
@@ -135,19 +138,22 @@ sg_status sg_pinn_train(sg_pinn *pinn, const sg_pinn_train_config *config, sg_pi
 
 sg_optim *sg_pinn_trainer_optim(const sg_pinn_trainer *t)
 {
-    assert(t);
+    if (!t)
+        return NULL;
     return t->optim;
 }
 
 sg_scaler *sg_pinn_trainer_scaler(const sg_pinn_trainer *t)
 {
-    assert(t);
+    if (!t)
+        return NULL;
     return t->scaler;
 }
 
 sg_pinn_batch *sg_pinn_trainer_batch(const sg_pinn_trainer *t)
 {
-    assert(t);
+    if (!t)
+        return NULL;
     return t->training;
 }
 

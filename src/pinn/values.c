@@ -1,5 +1,4 @@
 /* Values of the network and of the exact solution at points: see stablegrad/pinn.h. */
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +17,8 @@ sg_status sg_pinn_evaluate(sg_pinn *p, const char *const *expressions, size_t co
                            const double *points, size_t point_count, double *values, sg_pool *pool,
                            sg_diagnostic *diagnostic)
 {
-    assert(p && expressions && points && values);
+    if (!p || !expressions || !points || !values)
+        return sgi_fail(diagnostic, SG_ERROR_ARGUMENT, "%s", sg_status_text(SG_ERROR_ARGUMENT));
     double *arrays[SG_MOST_COMPONENTS];
     sgi_point_set set;
     sg_diagnostic unread;
@@ -39,7 +39,8 @@ sg_status sg_pinn_evaluate(sg_pinn *p, const char *const *expressions, size_t co
 sg_status sg_pinn_exact(const sg_pinn *p, const double *points, size_t point_count, double *values,
                         sg_pool *pool)
 {
-    assert(p && points && values);
+    if (!p || !points || !values)
+        return SG_ERROR_ARGUMENT;
     double *arrays[SG_MOST_FIELDS];
     sgi_places places = {NULL, points, point_count};
     cut(values, p->information.field_count, point_count, arrays);
@@ -48,7 +49,8 @@ sg_status sg_pinn_exact(const sg_pinn *p, const double *points, size_t point_cou
 
 sg_status sg_pinn_errors(sg_pinn *p, sg_pinn_error *errors, sg_pool *pool)
 {
-    assert(p && errors);
+    if (!p || !errors)
+        return SG_ERROR_ARGUMENT;
     sgi_errors *measured;
     sg_status status = sgi_errors_create(&measured, p->problem, pool, &p->allocator);
     if (status == SG_OK && !measured)

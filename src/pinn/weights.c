@@ -141,12 +141,14 @@ sg_status sgi_weights_load(const char *path, sg_jet_network *network, const sg_a
 
 sg_status sg_pinn_save(const sg_pinn *p, const char *path, sg_diagnostic *diagnostic)
 {
-    assert(p && path);
+    if (!p || !path)
+        return sgi_fail(diagnostic, SG_ERROR_ARGUMENT, "%s", sg_status_text(SG_ERROR_ARGUMENT));
     return sgi_weights_save(path, p->network, &p->allocator, diagnostic);
 }
 
 sg_status sg_pinn_load(sg_pinn *p, const char *path, sg_diagnostic *diagnostic)
 {
-    assert(p && path);
+    if (!p || !path)
+        return sgi_fail(diagnostic, SG_ERROR_ARGUMENT, "%s", sg_status_text(SG_ERROR_ARGUMENT));
     return sgi_weights_load(path, p->network, &p->allocator, diagnostic);
 }

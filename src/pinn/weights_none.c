@@ -1,5 +1,4 @@
 /* In place of weights.c in a build without jansson: saving and loading say that they cannot. */
-#include <assert.h>
 
 #include "base/diagnostic.h"
 #include "stablegrad/pinn.h"
@@ -12,14 +11,16 @@ static sg_status refuse(sg_diagnostic *diagnostic, const char *path)
 
 sg_status sg_pinn_save(const sg_pinn *p, const char *path, sg_diagnostic *diagnostic)
 {
-    assert(p && path);
+    if (!p || !path)
+        return sgi_fail(diagnostic, SG_ERROR_ARGUMENT, "%s", sg_status_text(SG_ERROR_ARGUMENT));
     (void)p;
     return refuse(diagnostic, path);
 }
 
 sg_status sg_pinn_load(sg_pinn *p, const char *path, sg_diagnostic *diagnostic)
 {
-    assert(p && path);
+    if (!p || !path)
+        return sgi_fail(diagnostic, SG_ERROR_ARGUMENT, "%s", sg_status_text(SG_ERROR_ARGUMENT));
     (void)p;
     return refuse(diagnostic, path);
 }

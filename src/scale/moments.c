@@ -14,7 +14,7 @@ const sgi_scale_kernels *sgi_scale_kernels_for(sg_isa isa)
 void sg_moments_add(sg_moments *moments, const void *values, sg_type type, size_t count,
                     double factor)
 {
-    if (count == 0)
+    if (!moments || !values || count == 0 || (unsigned)type >= SG_TYPE_COUNT)
         return;
     const sgi_scale_kernels *kernels = sgi_scale_kernels_for(sg_isa_resolve(SG_ISA_AUTO));
     sg_moments added = kernels->moments[type](values, count);
@@ -25,12 +25,14 @@ void sg_moments_add(sg_moments *moments, const void *values, sg_type type, size_
 
 void sg_moments_merge(sg_moments *moments, const sg_moments *other)
 {
+    if (!moments || !other)
+        return;
     sgi_moments_combine(moments, other);
 }
 
 double sg_moments_std(const sg_moments *moments)
 {
-    if (moments->count == 0)
+    if (!moments || moments->count == 0)
         return 0;
     if (moments->count == 1)
         return fabs(moments->mean);

@@ -418,12 +418,12 @@ sg_status sg_scaler_apply(sg_scaler *scaler)
 
 const sg_scale_report *sg_scaler_report(const sg_scaler *scaler)
 {
-    return &scaler->report;
+    return scaler ? &scaler->report : NULL;
 }
 
 const sg_scale_config *sg_scaler_config(const sg_scaler *scaler)
 {
-    return &scaler->config;
+    return scaler ? &scaler->config : NULL;
 }
 
 sg_status sg_scaler_set_window(sg_scaler *scaler, uint64_t from, uint64_t until)
@@ -437,6 +437,8 @@ sg_status sg_scaler_set_window(sg_scaler *scaler, uint64_t from, uint64_t until)
 
 void sg_scaler_set_counters(sg_scaler *scaler, const uint64_t counters[SG_OUTCOME_COUNT])
 {
+    if (!scaler || !counters)
+        return;
     scaler->report.steps_scaled = counters[SG_STEP_SCALED];
     scaler->report.steps_inactive = counters[SG_STEP_INACTIVE];
     scaler->report.steps_no_reference = counters[SG_STEP_NO_REFERENCE];
