@@ -457,6 +457,36 @@ static void every_allocation_of_reading_may_fail(void **state)
     }
 }
 
+/* An image that memory was missing for is not one that cannot be read: the batch is refused. */
+static void memory_that_runs_out_is_told(void **state)
+{
+    (void)state;
+    make_folders();
+    for (int augment = 0; augment < 2; augment++)
+        for (long i = 0; i < 12; i++) {
+            failing_allocator counter = {.fail_at = -1};
+            sg_allocator allocator = failing(&counter);
+            sg_loader_config config = sg_loader_defaults();
+            sg_dataset *set;
+            sg_loader *loader;
+            sg_batch batch = {.count = 1};
+            sg_status status = SG_OK;
+            config.batch = 2;
+            config.view = plain_view(8);
+            config.view.augment = augment;
+            assert_ok(sg_dataset_open_folder(&set, in_folder("set"), &allocator, NULL));
+            assert_ok(sg_loader_create(&loader, set, &config, &allocator));
+            counter.fail_at = counter.made + i;
+            assert_ok(sg_loader_start(loader, 0, 0));
+            while (status == SG_OK && batch.count > 0)
+                status = sg_loader_next(loader, &batch);
+            assert_status(status, SG_ERROR_MEMORY);
+            sg_loader_destroy(loader);
+            sg_dataset_close(set);
+            assert_int_equal(counter.live, 0);
+        }
+}
+
 /* ---- Real data, where it is --------------------------------------------------------------- */
 
 static void real_cifar(void **state)
@@ -511,6 +541,7 @@ int main(void)
         cmocka_unit_test(damaged_images_are_counted_and_passed_over),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(every_allocation_of_reading_may_fail),
+        cmocka_unit_test(memory_that_runs_out_is_told),
         cmocka_unit_test(real_cifar),
         cmocka_unit_test(real_folders),
     };

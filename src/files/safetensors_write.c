@@ -40,6 +40,14 @@ static sg_status check_tensor(const writer *w, const sgi_tensor *tensor)
     return SG_OK;
 }
 
+/* jansson says only that it cannot take a text: plain ones it can, so that memory was missing. */
+static bool is_plain(const char *text)
+{
+    while (*text && (unsigned char)*text < 0x80)
+        text++;
+    return !*text;
+}
+
 /* Puts a new member into `object`; false when the text is not UTF-8 or memory runs out. */
 static bool put_string(json_t *object, const char *key, const char *value)
 {
@@ -56,14 +64,12 @@ static bool put_offsets(json_t *object, size_t begin, size_t end)
 
 static bool put_tensor(json_t *root, const sgi_tensor *tensor, size_t begin)
 {
-    json_t *object = json_object(), *shape = json_array();
-    bool done = json_object_set_new(root, tensor->name, object) == 0;
-    if (!done) {
-        json_decref(shape);
+    json_t *object = json_object();
+    if (json_object_set_new(root, tensor->name, object) != 0)
         return false;
-    }
-    done = put_string(object, "dtype", sgi_tensor_type_name(tensor->type)) &&
-           json_object_set_new(object, "shape", shape) == 0;
+    json_t *shape = json_array();
+    bool done = json_object_set_new(object, "shape", shape) == 0 &&
+                put_string(object, "dtype", sgi_tensor_type_name(tensor->type));
     for (size_t i = 0; done && i < tensor->rank; i++)
         done = json_array_append_new(shape, json_integer((json_int_t)tensor->shape[i])) == 0;
     return done && put_offsets(object, begin, begin + bytes_of(tensor));
@@ -91,10 +97,14 @@ static sg_status put_notes(const writer *w, json_t *root)
         return SG_ERROR_MEMORY;
     for (size_t i = 0; i < w->note_count; i++) {
         const sgi_tensor_note *note = &w->notes[i];
-        if (!note->key || !note->value || json_object_get(object, note->key) ||
-            !put_string(object, note->key, note->value))
+        if (!note->key || !note->value || json_object_get(object, note->key))
             return sgi_fail_file(w->diagnostic, SG_ERROR_ARGUMENT, w->path,
-                                 "a note is given twice or is not UTF-8");
+                                 "a note is given twice, or has no text");
+        if (put_string(object, note->key, note->value))
+            continue;
+        if (is_plain(note->key) && is_plain(note->value))
+            return SG_ERROR_MEMORY;
+        return sgi_fail_file(w->diagnostic, SG_ERROR_ARGUMENT, w->path, "a note is not UTF-8");
     }
     char text[SG_CHECKSUM_SIZE];
     sum_up(w, text);
@@ -112,7 +122,13 @@ static sg_status put_tensors(const writer *w, json_t *root)
             if (json_object_get(root, tensor->name))
                 return sgi_fail_file(w->diagnostic, SG_ERROR_ARGUMENT, w->path,
                                      "tensor '%s' is given twice", tensor->name);
-            if (bytes_of(tensor) > (size_t)LLONG_MAX - begin || !put_tensor(root, tensor, begin))
+            bool fits = bytes_of(tensor) <= (size_t)LLONG_MAX - begin;
+            if (fits && !put_tensor(root, tensor, begin)) {
+                if (is_plain(tensor->name))
+                    return SG_ERROR_MEMORY;
+                fits = false;
+            }
+            if (!fits)
                 return sgi_fail_file(w->diagnostic, SG_ERROR_ARGUMENT, w->path,
                                      "tensor '%s': no header can be made of it", tensor->name);
             begin += bytes_of(tensor);

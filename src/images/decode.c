@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdio.h>
 /* jpeglib.h takes size_t and FILE for granted. */
+#include <jerror.h>
 #include <jpeglib.h>
 #include <string.h>
 
@@ -69,7 +70,7 @@ typedef struct jpeg_work {
 static sg_status run_jpeg(jpeg_work *w, const uint8_t *bytes, size_t count)
 {
     if (setjmp(w->errors.back))
-        return SG_ERROR_FORMAT;
+        return w->errors.base.msg_code == JERR_OUT_OF_MEMORY ? SG_ERROR_MEMORY : SG_ERROR_FORMAT;
     jpeg_create_decompress(&w->info);
     jpeg_mem_src(&w->info, bytes, (unsigned long)count);
     jpeg_read_header(&w->info, TRUE);
@@ -142,6 +143,8 @@ static sg_status decode_png(const uint8_t *bytes, size_t count, const sg_allocat
         decoded->pixels = (sgi_pixels8){pixels, (int)image.width, (int)image.height, false};
         return SG_OK;
     }
+    if (strcasestr(image.message, "memory")) /* libpng has no codes */
+        status = SG_ERROR_MEMORY;
     sgi_fail(diagnostic, status, "%s", status == SG_ERROR_MEMORY ? "out of memory" : image.message);
     png_image_free(&image);
     sgi_release(allocator, pixels);

@@ -37,6 +37,7 @@ struct sg_loader {
     int busy;                        /* workers with a ticket */
     bool quit, running;
     uint64_t skipped;
+    sg_status failure;  /* SG_ERROR_MEMORY: an image was left out that is not at fault */
     sg_diagnostic last; /* why the last of them could not be read */
 };
 
@@ -48,10 +49,12 @@ sg_loader_config sg_loader_defaults(void)
 
 /* ---- Workers ------------------------------------------------------------------------------ */
 
-static void note_skipped(sg_loader *loader, const sg_diagnostic *why)
+static void note_skipped(sg_loader *loader, sg_status status, const sg_diagnostic *why)
 {
     pthread_mutex_lock(&loader->lock);
     loader->skipped++;
+    if (status == SG_ERROR_MEMORY)
+        loader->failure = status;
     loader->last = *why;
     pthread_mutex_unlock(&loader->lock);
 }
@@ -63,9 +66,13 @@ static int fill_image(sg_loader *loader, uint64_t epoch, size_t position, float 
     size_t index = loader->order[position], count = loader->set->count;
     int tries = loader->config.view.augment ? MAX_TRIES : 1;
     for (int i = 0; i < tries; i++, index = (index + 1) % count) {
-        if (sg_dataset_read(loader->set, index, &loader->config.view, epoch, image, &why) == SG_OK)
+        sg_status status =
+            sg_dataset_read(loader->set, index, &loader->config.view, epoch, image, &why);
+        if (status == SG_OK)
             return loader->set->labels[index];
-        note_skipped(loader, &why);
+        note_skipped(loader, status, &why);
+        if (status == SG_ERROR_MEMORY)
+            break;
     }
     memset(image, 0, loader->image_floats * sizeof *image);
     return -1;
@@ -297,7 +304,11 @@ sg_status sg_loader_next(sg_loader *loader, sg_batch *batch)
         batch->waited = sgi_seconds() - began;
     }
     int count = images_in(loader, loader->taken++);
+    sg_status failure = loader->failure;
+    loader->failure = SG_OK;
     pthread_mutex_unlock(&loader->lock);
+    if (failure != SG_OK)
+        return failure;
     batch->images = s->images;
     batch->labels = s->labels;
     batch->count = compact(loader, s, count);
