@@ -255,9 +255,18 @@ static void draw_maps(const gallery *g, const picture *list, size_t count, sgi_m
     sgi_text_add(g->page->out, "</div>");
 }
 
-static void begin_figure(const gallery *g)
+/* The maps and the beginning of their caption, `caption` and the name; the caller says the rest. */
+static void begin_figure(const gallery *g, const picture *list, size_t count, sgi_maps maps,
+                         const char *of, const char *caption, const char *name)
 {
+    char description[LABEL];
+    (void)snprintf(description, sizeof description, "Maps of %s %.80s", of, name);
+    maps.description = description;
     sgi_text_add(g->page->out, "<figure>");
+    draw_maps(g, list, count, maps);
+    sgi_text_format(g->page->out, "<figcaption>%s <em>", caption);
+    sgi_text_escape(g->page->out, name);
+    sgi_text_add(g->page->out, "</em>");
 }
 
 static void end_figure(const gallery *g)
@@ -293,20 +302,13 @@ static void field_maps(const gallery *g, const char *field, bool own)
         low -= 0.5;
         high += 0.5;
     }
-    char description[LABEL];
-    (void)snprintf(description, sizeof description, "Maps of %s %.80s",
-                   own ? "the field" : "the quantity", field);
     sgi_maps maps = {.shade = both_signs ? SG_SHADE_SIGNED : SG_SHADE_PLAIN,
                      .low = low,
                      .high = high,
-                     .label = field,
-                     .description = description};
-    begin_figure(g);
-    draw_maps(g, list, count, maps);
-    sgi_text_add(g->page->out,
-                 own ? "<figcaption>The field <em>" : "<figcaption>The quantity <em>");
-    sgi_text_escape(g->page->out, field);
-    sgi_text_add(g->page->out, count > 1 ? "</em>, all on one colour range." : "</em>.");
+                     .label = field};
+    begin_figure(g, list, count, maps, own ? "the field" : "the quantity",
+                 own ? "The field" : "The quantity", field);
+    sgi_text_add(g->page->out, count > 1 ? ", all on one colour range." : ".");
     end_figure(g);
 }
 
@@ -323,18 +325,12 @@ static void error_maps(const gallery *g, const char *field)
         range = most;
     if (count == 0)
         return;
-    char description[LABEL];
-    (void)snprintf(description, sizeof description, "Maps of the error of %.80s", field);
     sgi_maps maps = {.shade = SG_SHADE_ERROR,
                      .low = range > 0 ? -range : -1,
                      .high = range > 0 ? range : 1,
-                     .label = "error",
-                     .description = description};
-    begin_figure(g);
-    draw_maps(g, list, count, maps);
-    sgi_text_add(g->page->out, "<figcaption>Prediction minus reference of <em>");
-    sgi_text_escape(g->page->out, field);
-    sgi_text_add(g->page->out, "</em>, centred on zero");
+                     .label = "error"};
+    begin_figure(g, list, count, maps, "the error of", "Prediction minus reference of", field);
+    sgi_text_add(g->page->out, ", centred on zero");
     if (cut) {
         sgi_text_add(g->page->out, "; colours end at the 99.5th percentile, the largest is ");
         sgi_text_number(g->page->out, largest);
@@ -353,18 +349,13 @@ static void residual_maps(const gallery *g, const char *equation)
     shown_quantiles(g, list, count, largest, 0.02, &least, &most);
     if (count == 0)
         return;
-    char description[LABEL];
-    (void)snprintf(description, sizeof description, "Maps of the residual of %.80s", equation);
     sgi_maps maps = {.shade = SG_SHADE_LOG,
                      .low = largest > 0 ? fmin(least, largest / 10) : 0.1,
                      .high = largest > 0 ? largest : 1,
-                     .label = "|residual|",
-                     .description = description};
-    begin_figure(g);
-    draw_maps(g, list, count, maps);
-    sgi_text_add(g->page->out, "<figcaption>Size of the residual of the equation <em>");
-    sgi_text_escape(g->page->out, equation);
-    sgi_text_add(g->page->out, "</em>, on a logarithmic scale.");
+                     .label = "|residual|"};
+    begin_figure(g, list, count, maps, "the residual of", "Size of the residual of the equation",
+                 equation);
+    sgi_text_add(g->page->out, ", on a logarithmic scale.");
     end_figure(g);
 }
 
