@@ -181,7 +181,7 @@ says out '"whole_spectrum":true'
 expect 0 train heat.yaml $small --set training.steps=20 --set training.stablegrad.until=margin --set diagnose.every=5 \
     --set diagnose.residuals=100 --set training.evaluate_every=10 --out measured --json
 [ "$(grep -c '"event":"diagnosis"' out)" = 4 ] || fail "4 diagnoses were to be told"
-says err 'step 5: the margin is -'
+says err 'step 10: the margin is -'
 says measured/report.html 'Effective dynamics'
 expect 2 diagnose runs/heat-0001 --step 61
 says err 'it has those of step 60, 80'

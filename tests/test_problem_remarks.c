@@ -70,7 +70,7 @@ static void test_under_determined(void **state)
         {XT "fields: u\nequations: {a: u_t = u_xx}\nconditions:\n" START ENDS
             "training: {stablegrad: {until: margin}}\n",
          "with the reference 'output' the margin is negative as a rule, and 'until: margin' ends "
-         "rescaling where it first measures: the paper measures it with 'residual'"},
+         "rescaling after two measurements: the paper measures it with 'residual'"},
         {XT "fields: u\nequations: {a: u_t = u_xx}\nconditions:\n" START ENDS
             "training: {stablegrad: {until: margin, reference: residual}}\n",
          NULL},

@@ -174,7 +174,7 @@ static void the_margin_ends_and_begins_rescaling(void **state)
     json_t *measured = lines_with(whole, "diagnosis"), *changes = lines_with(whole, "handover");
     assert_true(number(measured, 0, "margin") < 0);
     assert_true(number(measured, STEPS / EVERY - 1, "margin") > 0);
-    const int first[] = {4, 11, 31}; /* on, off, on again */
+    const int first[] = {4, 21, 31}; /* on, off after two measurements, on again */
     assert_int_equal(json_array_size(changes), 3);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(json_integer_value(json_object_get(json_array_get(changes, i), "step")),

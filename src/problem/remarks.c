@@ -225,7 +225,7 @@ static void check_margin(const sgi_problem *problem, sgi_remarks *remarks)
     const sgi_training_settings *training = &problem->settings.training;
     if (training->until == SG_STEP_MARGIN && training->reference.kind == SG_REFERENCE_OUTPUT)
         remark(remarks, "with the reference 'output' the margin is negative as a rule, and 'until: "
-                        "margin' ends rescaling where it first measures: the paper measures it "
+                        "margin' ends rescaling after two measurements: the paper measures it "
                         "with 'residual'");
 }
 

@@ -23,7 +23,7 @@ typedef struct pinn_subject {
     sgi_value *terms;       /* of the last step */
     sgi_errors *errors;     /* NULL without a reference */
     sgi_diagnose *diagnose; /* NULL when it is never asked */
-    bool paused;            /* `until: margin` has ended rescaling for now */
+    uint64_t misses;        /* of `until: margin`: see set_misses */
     sgi_remarks remarks;
     char misfit[SG_REMARK_SIZE];   /* how the reference does not solve the problem; "": it does */
     char left_out[SG_REMARK_SIZE]; /* where the reference is not finite; "": nowhere */
@@ -173,25 +173,34 @@ static bool follows_margin(const pinn_subject *s)
     return s->problem->settings.training.until == SG_STEP_MARGIN;
 }
 
-/* Ends rescaling, or lets it go on, from the next step. */
-static sg_status set_paused(pinn_subject *s, bool paused)
+/* Rescaling rests after two measurements in a row that do not meet the theorem's condition: one may
+ * be the start of the run, or chance. */
+enum { MISSES_TO_PAUSE = 2 };
+
+static sg_status set_misses(pinn_subject *s, uint64_t misses)
 {
     uint64_t from = (uint64_t)s->problem->settings.training.from;
-    s->paused = paused;
-    return sg_scaler_set_window(s->subject.scaler, from, paused ? from : SG_FOREVER);
+    s->misses = misses;
+    return sg_scaler_set_window(s->subject.scaler, from,
+                                misses >= MISSES_TO_PAUSE ? from : SG_FOREVER);
 }
 
-/* Rescaling goes on as long as the theorem's condition holds. */
+/* Ends rescaling, or lets it go on, from the next step. */
 static sg_status follow_margin(pinn_subject *s, const sgi_diagnosis *d, const char **note)
 {
-    bool wanted = !d->theorem.holds;
-    if (!follows_margin(s) || !d->finite || wanted == s->paused)
+    bool paused = s->misses >= MISSES_TO_PAUSE;
+    uint64_t misses = d->theorem.holds ? 0 : paused ? s->misses : s->misses + 1;
+    if (!follows_margin(s) || !d->finite)
         return SG_OK;
-    snprintf(s->note, sizeof s->note,
-             "step %llu: the margin is %.3g, so gradients are %s from here on",
-             (unsigned long long)d->step, d->theorem.margin, wanted ? "raw" : "rescaled");
-    *note = s->note;
-    return set_paused(s, wanted);
+    if (paused != (misses >= MISSES_TO_PAUSE)) {
+        snprintf(s->note, sizeof s->note,
+                 "step %llu: the margin is %.3g%s, so gradients are %s from here on",
+                 (unsigned long long)d->step, d->theorem.margin,
+                 paused || d->theorem.margin <= 0 ? "" : " and the step unstable",
+                 paused ? "rescaled" : "raw");
+        *note = s->note;
+    }
+    return set_misses(s, misses);
 }
 
 static sg_status diagnose(sgi_subject *subject, sgi_diagnosis *result, const char **note,
@@ -257,7 +266,7 @@ static sg_status save(sgi_subject *subject, const char *path, const sgi_progress
                       sg_diagnostic *diagnostic)
 {
     sgi_progress with_margin = *progress;
-    with_margin.paused = own(subject)->paused;
+    with_margin.margin_misses = own(subject)->misses;
     return sgi_checkpoint_save(path, sg_pinn_network(own(subject)->pinn), subject->optim,
                                &with_margin, &subject->allocator, diagnostic);
 }
@@ -268,7 +277,7 @@ static sg_status load(sgi_subject *subject, const char *path, sgi_progress *prog
     pinn_subject *s = own(subject);
     sg_status status = sgi_checkpoint_load(path, sg_pinn_network(s->pinn), subject->optim, progress,
                                            &subject->allocator, diagnostic);
-    return status == SG_OK && follows_margin(s) ? set_paused(s, progress->paused != 0) : status;
+    return status == SG_OK && follows_margin(s) ? set_misses(s, progress->margin_misses) : status;
 }
 
 static sg_status write_problem(const sgi_subject *subject, char **text)

@@ -22,7 +22,7 @@
     X("handover_step", p->jump.event)                                                              \
     X("handover_highest_step", p->jump.highest_step)                                               \
     X("loss_values", p->jump.count)                                                                \
-    X("paused", p->paused)
+    X("margin_misses", p->margin_misses)
 #define REALS(X, p)                                                                                \
     X("best", p->best)                                                                             \
     X("seconds", p->seconds)                                                                       \
@@ -50,7 +50,7 @@ static bool read_whole(const sgi_safetensors *file, const char *key, uint64_t *v
 {
     const char *text = sgi_safetensors_note(file, key);
     char *end;
-    if (!text && strcmp(key, "paused") == 0) /* checkpoints before there was such a thing */
+    if (!text && strcmp(key, "margin_misses") == 0) /* checkpoints before there was such a thing */
         text = "0";
     if (!text || text[0] < '0' || text[0] > '9')
         return false;

@@ -27,9 +27,9 @@ typedef struct sgi_progress {
     uint64_t counters[4]; /* of the scaler, by sg_outcome */
     double best;          /* the lowest score of an evaluation so far; INFINITY: none yet */
     uint64_t best_step;
-    double seconds;  /* of training so far */
-    sgi_jump jump;   /* of the loss, when rescaling ends or begins late */
-    uint64_t paused; /* 1: `until: margin` has ended rescaling for now */
+    double seconds;         /* of training so far */
+    sgi_jump jump;          /* of the loss, when rescaling ends or begins late */
+    uint64_t margin_misses; /* of `until: margin`: measurements in a row below the condition */
 } sgi_progress;
 
 /* Functions that fail leave a sentence in `diagnostic`. */
