@@ -170,10 +170,23 @@ bool find_run(const cli_arguments *arguments, char folder[SG_PATH_SIZE])
     return status == SG_OK;
 }
 
+/* oneDNN adds up weight gradients thread by thread. */
+static void warn_of_threads(const training *t, const json_t *record)
+{
+    json_int_t before = json_integer_value(json_object_get(record, "threads"));
+    int now = sg_pool_threads(t->pool);
+    if (t->work->kind->waits && before > 0 && before != now)
+        fprintf(stderr,
+                "warning: the run was on %d threads so far and goes on with %d: its last bits will "
+                "differ from those of a run without a break (--threads %d)\n",
+                (int)before, now, (int)before);
+}
+
 static int64_t start_of(const training *t)
 {
     json_t *record = t->resume ? read_record(t->folder) : NULL;
     int64_t steps = json_integer_value(json_object_get(record, "steps_done"));
+    warn_of_threads(t, record);
     json_decref(record);
     return steps;
 }
