@@ -1,5 +1,5 @@
 /* libFuzzer: any text as an image task is either refused with a diagnostic, or read, written and
- * read again as the same task. Run it with -detect_leaks=0, as fuzz_problem. */
+ * read again as the same task. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
