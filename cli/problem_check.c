@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "pinn/bad_point.h"
 #include "pinn/errors.h"
 #include "problem/check.h"
 #include "problem/remarks.h"
@@ -72,7 +73,7 @@ static void print_cost(const sg_pinn *pinn, const sg_pinn_trainer *trainer, sg_p
                        int64_t limit)
 {
     sg_pinn_batch *batch = sg_pinn_trainer_batch(trainer);
-    char parameters[32], total[32];
+    char parameters[32], total[32], step[32];
     double seconds = time_step(batch, limit), rate = sgi_pinn_flops(batch) / seconds;
     double times = times_the_batch(pinn, batch);
     seconds *= times;
@@ -82,9 +83,11 @@ static void print_cost(const sg_pinn *pinn, const sg_pinn_trainer *trainer, sg_p
     format_estimate(seconds * steps, total, sizeof total);
     printf("\nparameters     %s\nmemory         %.1f MB\n", parameters,
            1e-6 * (double)sgi_pinn_trainer_memory(trainer));
-    printf("time per step  %.3g ms on %d thread%s (%s, %.0f GFLOP/s)\nwhole run      %s for "
+    snprintf(step, sizeof step, seconds < 1 ? "%.3g ms" : "%.3g s",
+             seconds < 1 ? 1e3 * seconds : seconds);
+    printf("time per step  %s on %d thread%s (%s, %.0f GFLOP/s)\nwhole run      %s for "
            "%.0f steps\n",
-           1e3 * seconds, sg_pool_threads(pool), sg_pool_threads(pool) == 1 ? "" : "s",
+           step, sg_pool_threads(pool), sg_pool_threads(pool) == 1 ? "" : "s",
            sg_jet_kernels(sg_pinn_engine(batch)), 1e-9 * rate, total, steps);
     if (times > 1)
         printf("               (as a step of 1/%.0f of the points takes)\n", times);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pinn/bad_point.h"
 #include "problem/remarks.h"
 #include "support/support.h"
 

@@ -4,7 +4,6 @@
 #define SG_PROBLEM_REMARKS_H
 
 #include "problem/problem.h"
-#include "stablegrad/pinn.h"
 
 enum { SG_MOST_REMARKS = 24, SG_REMARK_SIZE = 240 };
 
@@ -20,15 +19,6 @@ SG_CHECKED sg_status sgi_problem_remarks(sgi_problem *problem, sgi_remarks *rema
 /* SG_ERROR_FORMAT, with the equation or condition, the place of a bad point and what went wrong
  * there, when one is not finite at points of its set, whatever values the fields have. */
 SG_CHECKED sg_status sgi_problem_finite(sgi_problem *problem, sg_diagnostic *diagnostic);
-
-/* The first item of the batch, by set and then by item, at which a residual is not finite now. */
-typedef struct sgi_bad_point {
-    bool found;
-    size_t set, item, component;
-    double coordinates[SG_MOST_COORDINATES];
-} sgi_bad_point;
-SG_CHECKED sg_status sgi_batch_bad_point(const sg_pinn *pinn, sg_pinn_batch *batch,
-                                         const sg_allocator *allocator, sgi_bad_point *bad);
 
 /* "x = 0.25, t = 1": a point of the domain, for messages. */
 const char *sgi_problem_point(const sgi_problem *problem, const double *coordinates, char *text,

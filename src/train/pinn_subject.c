@@ -7,6 +7,7 @@
 
 #include "base/diagnostic.h"
 #include "base/memory.h"
+#include "pinn/bad_point.h"
 #include "pinn/errors.h"
 #include "problem/check.h"
 #include "problem/remarks.h"
