@@ -199,8 +199,10 @@ static int train_variant(comparison *c, size_t v, int64_t k)
     training t = {c->arguments,         &w,   c->pool,  c->isa, folder, resume, first,
                   c->variants[v]->name, name, c->go_on, false};
     run_end end = {0};
-    if (resume)
+    if (resume) {
         end = end_of(folder, &w, false);
+        warn_of_changes(folder);
+    }
     if (end.failed || (end.complete && (!end.missing[0] || !end.trainable))) {
         code = end.failed ? EXIT_RUN_FAILED : EXIT_DONE;
         if (!c->arguments->quiet && !c->arguments->json)

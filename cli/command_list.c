@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "files/seal.h"
 #include "printable.h"
 #include "report/report.h"
 #include "run_state.h"
@@ -136,8 +137,12 @@ static void tell_run(const char *entry, bool json)
         return;
     bool comparison = is_a_comparison(folder);
     json_t *record = comparison ? NULL : read_record(folder);
+    if (!comparison && !record && is_a_run(folder))
+        warn("%s/run.json cannot be read", folder);
     if (!comparison && !record)
         return;
+    if (record && sgi_seal_was_opened(record))
+        warn("%s/run.json was changed after the run wrote it", folder);
     if (sgi_report_summarise(&summary, folder, NULL, NULL) != SG_OK)
         summary.count = 0; /* the run is listed without numbers */
     if (json)

@@ -83,6 +83,7 @@ static int resume_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
     training t = {arguments, &w, pool, isa, folder, true, true, "train", "train", go_on, true};
     sgi_run_lock lock = {0};
     run_end end = end_of(folder, &w, true);
+    warn_of_changes(folder);
     code = EXIT_DONE;
     if (end.complete && !end.missing[0]) {
         tidy_folder(folder);

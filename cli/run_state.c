@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "base/memory.h"
 #include "files/file.h"
+#include "files/seal.h"
 
 json_t *read_record(const char *folder)
 {
@@ -61,6 +63,31 @@ static bool is_there(const char *folder, const char *name)
 {
     char path[SG_PATH_SIZE];
     return sgi_run_path(path, folder, name) == SG_OK && sgi_file_exists(path);
+}
+
+void warn_of_changes(const char *folder)
+{
+    static const char *const names[] = {"problem.yaml", "metrics.jsonl"};
+    sg_allocator heap = sgi_allocator_or_heap(NULL);
+    json_t *record = read_record(folder);
+    const json_t *seals = json_object_get(record, "seals");
+    const char *state = json_string_value(json_object_get(record, "status"));
+    bool whole = state && strcmp(state, "complete") == 0;
+    if (!record && is_a_run(folder))
+        warn("%s/run.json cannot be read: it was changed after the run wrote it", folder);
+    if (record && sgi_seal_was_opened(record))
+        warn("%s/run.json was changed after the run wrote it", folder);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[SG_PATH_SIZE], *text;
+        size_t size;
+        if (sgi_run_path(path, folder, names[i]) != SG_OK ||
+            sgi_file_read(path, (size_t)1 << 30, &heap, &text, &size, NULL) != SG_OK)
+            continue;
+        if (sgi_seal_is_broken(json_object_get(seals, names[i]), text, size, whole))
+            warn("%s was changed after the run wrote it", path);
+        sgi_release(&heap, text);
+    }
+    json_decref(record);
 }
 
 void tidy_folder(const char *folder)

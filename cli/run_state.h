@@ -19,6 +19,9 @@ bool lock_folder(sgi_run_lock *lock, const char *folder, int *code);
 /* The same for the folder of a run that may be part of a comparison: whoever trains that has it. */
 bool lock_run(sgi_run_lock *lock, const char *folder, int *code);
 
+/* Warns of files of a run that are not as it wrote them. */
+void warn_of_changes(const char *folder);
+
 /* Removes what a process that was killed at its very end left in the folder of a complete run. */
 void tidy_folder(const char *folder);
 

@@ -281,7 +281,19 @@ sed -i 's/"label": "[^"]*"/"label": "\\u001b[31mred\\u009b"/; s/"status": "compl
 expect 0 list
 says out '\x1b[31mred\xc2\x9b'
 ! LC_ALL=C grep -q "$(printf '[\033\007]')" out || fail "list writes control characters"
+says err 'runs/odd/run.json was changed after the run wrote it'
 rm -r runs/odd
+cp -r runs/heat-0001 changed
+expect 0 train changed --resume
+[ ! -s err ] || fail "a run that was not changed is said to be: $(cat err)"
+sed -i '1s/"loss":[0-9]*/"loss":77/' changed/metrics.jsonl
+sed -i 's/rate: .*/rate: 0.5/' changed/problem.yaml
+expect 0 train changed --resume
+says err 'changed/metrics.jsonl was changed after the run wrote it'
+says err 'changed/problem.yaml was changed after the run wrote it'
+expect 0 report changed
+says changed/report.html 'metrics.jsonl was changed after the run wrote it'
+rm -r changed
 expect 2 train runs/heat-0001
 says err 'is the folder of a run, not a problem file'
 says err 'stablegrad train runs/heat-0001 --resume'

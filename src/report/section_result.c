@@ -266,11 +266,25 @@ static void warn_of_reference(sgi_page *page)
                                 : ".</p>\n");
 }
 
+/* By hand, or by damage: the numbers are not those of the run. */
+static void tell_change(sgi_text *out, const sgi_run *run, const char *name, bool changed)
+{
+    if (!changed)
+        return;
+    sgi_text_add(out, "<p class=\"bad\">");
+    sgi_text_escape(out, run->folder);
+    sgi_text_format(out, "%s%s was changed after the run wrote it.</p>\n",
+                    run->folder[0] ? "/" : "", name);
+}
+
 void sgi_page_gaps(sgi_page *page)
 {
     sgi_text *out = page->out;
     for (size_t r = 0; r < page->runs->run_count; r++) {
         const sgi_run *run = &page->runs->runs[r];
+        tell_change(out, run, "run.json", run->record_changed);
+        tell_change(out, run, "metrics.jsonl", run->metrics_changed);
+        tell_change(out, run, "problem.yaml", run->problem_changed);
         if (run->unread == 0)
             continue;
         sgi_text_add(out, "<p class=\"soft\">");

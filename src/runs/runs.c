@@ -8,6 +8,7 @@
 #include "base/diagnostic.h"
 #include "base/memory.h"
 #include "files/file.h"
+#include "files/seal.h"
 
 enum {
     JSON_LIMIT = 16 << 20,
@@ -102,6 +103,14 @@ static sg_status read_line(sgi_run *run, const char *line, size_t length)
     return status;
 }
 
+/* Whether a file differs from what run.json says of it. */
+static bool is_changed(const sgi_run *run, const char *name, const char *text, size_t size)
+{
+    const json_t *seal = json_object_get(json_object_get(run->info, "seals"), name);
+    bool whole = strcmp(sgi_run_text(run, NULL, "status"), "complete") == 0;
+    return sgi_seal_is_broken(seal, text, size, whole);
+}
+
 static sg_status read_metrics(const source *s, const char *folder, sgi_run *run)
 {
     char *text;
@@ -109,6 +118,7 @@ static sg_status read_metrics(const source *s, const char *folder, sgi_run *run)
     sg_status status = read_text(s, folder, "metrics.jsonl", METRICS_LIMIT, true, &text, &size);
     if (status != SG_OK)
         return status;
+    run->metrics_changed = text && is_changed(run, "metrics.jsonl", text, size);
     const char *end = text + size;
     for (const char *at = text; text && at < end && status == SG_OK;) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
@@ -172,6 +182,8 @@ static sg_status read_run(const source *s, const char *folder, const char *name,
     size_t size;
     if (status == SG_OK && fields)
         status = read_text(s, folder, "problem.yaml", PROBLEM_LIMIT, true, &run->problem, &size);
+    run->record_changed = run->info && sgi_seal_was_opened(run->info);
+    run->problem_changed = run->problem && is_changed(run, "problem.yaml", run->problem, size);
     return status;
 }
 

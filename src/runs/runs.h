@@ -17,6 +17,8 @@ typedef struct sgi_run {
     sgi_arrays field; /* empty when there is none */
     char *field_note; /* why not, or NULL */
     char *problem;    /* problem.yaml, or NULL */
+    /* Files that are not as they were when the run wrote them. */
+    bool record_changed, metrics_changed, problem_changed;
 } sgi_run;
 
 /* Runs of one kind, which differ in their seed: runs first .. first + count - 1. */

@@ -107,6 +107,7 @@ static sg_status drop_later_lines(sgi_metrics *metrics, uint64_t keep_until,
     }
     sg_status status = read ? sgi_file_write(metrics->path, kept, kept_size, NULL, diagnostic)
                             : sgi_fail_file(diagnostic, SG_ERROR_IO, metrics->path, "%m");
+    sgi_seal_add(&metrics->seal, kept, kept_size);
     free(kept);
     return status;
 }
@@ -149,9 +150,16 @@ void sgi_metrics_close(sgi_metrics *metrics)
 /* Appends `object` as one line and releases it. */
 static sg_status write_line(sgi_metrics *metrics, json_t *object, sg_diagnostic *diagnostic)
 {
-    int status = json_dumpf(object, metrics->file, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    char *line = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9));
     json_decref(object);
-    if (status != 0 || fputc('\n', metrics->file) == EOF || fflush(metrics->file) != 0)
+    if (!line)
+        return sgi_fail(diagnostic, SG_ERROR_MEMORY, "out of memory");
+    size_t length = strlen(line);
+    line[length] = '\n'; /* in place of the end: nothing reads it as a text any more */
+    bool written = fwrite(line, 1, length + 1, metrics->file) == length + 1;
+    sgi_seal_add(&metrics->seal, line, length + 1);
+    free(line);
+    if (!written || fflush(metrics->file) != 0)
         return failed(diagnostic, metrics->path);
     return SG_OK;
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "diagnose/diagnose.h"
+#include "files/seal.h"
 #include "stablegrad/optim.h"
 #include "stablegrad/scale.h"
 #include "train/jump.h"
@@ -66,6 +67,7 @@ typedef struct sgi_evaluation_metrics {
 typedef struct sgi_metrics {
     FILE *file;
     uint64_t evaluated; /* the step of the newest evaluation in it; 0: none */
+    sgi_seal seal;      /* of what is in it */
     char path[SG_PATH_SIZE];
 } sgi_metrics;
 

@@ -93,6 +93,11 @@ sg_status sgi_record_write(const sgi_run_record *record, sg_diagnostic *diagnost
                                      subject->training->until == SG_STEP_MARGIN));
     describe_optimizer(object, subject->training);
     subject->type->describe(subject, object);
+    json_t *seals = json_object();
+    json_object_set_new(seals, "problem.yaml", sgi_seal_json(&record->problem));
+    json_object_set_new(seals, "metrics.jsonl", sgi_seal_json(&record->metrics));
+    json_object_set_new(object, "seals", seals);
+    sgi_seal_close(object);
     return sgi_json_write(config->folder, "run.json", object, diagnostic);
 }
 
@@ -108,5 +113,6 @@ sg_status sgi_record_complete(const char *folder, sg_diagnostic *diagnostic)
         return sgi_fail_file(diagnostic, SG_ERROR_IO, path, "%s", error.text);
     }
     sgi_json_text(object, "status", "complete");
+    sgi_seal_close(object);
     return sgi_json_write(folder, "run.json", object, diagnostic);
 }

@@ -11,6 +11,7 @@ typedef struct sgi_run_record {
     const char *started; /* UTC */
     double seconds;
     uint64_t steps_done;
+    sgi_seal problem, metrics; /* of problem.yaml and metrics.jsonl as they were written */
 } sgi_run_record;
 
 SG_CHECKED sg_status sgi_record_write(const sgi_run_record *record, sg_diagnostic *diagnostic);

@@ -28,6 +28,7 @@ typedef struct run {
     uint64_t good_step;      /* the last step that was not skipped */
     uint64_t evaluated_step; /* 0: none in this call */
     char started[32];
+    sgi_seal written; /* problem.yaml */
 } run;
 
 static double seconds_trained(const run *r)
@@ -102,6 +103,7 @@ static sg_status write_problem(run *r)
                         sg_status_text(status));
     }
     status = sgi_file_write(path, text, strlen(text), r->allocator, r->diagnostic);
+    sgi_seal_add(&r->written, text, strlen(text));
     sgi_release(&r->subject->allocator, text);
     return status;
 }
@@ -113,7 +115,9 @@ static sg_status write_record(run *r, const char *state, const char *reason)
                              .reason = reason,
                              .started = r->started,
                              .seconds = seconds_trained(r),
-                             .steps_done = r->progress.step};
+                             .steps_done = r->progress.step,
+                             .problem = r->written,
+                             .metrics = r->metrics.seal};
     return sgi_record_write(&record, r->diagnostic);
 }
 
