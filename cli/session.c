@@ -149,8 +149,13 @@ void find_problem(const char *name, char path[SG_PATH_SIZE])
         return;
     char shipped[SG_PATH_SIZE];
     int length = snprintf(shipped, sizeof shipped, "%s/%s.yaml", folder, name);
-    if (length > 0 && length < SG_PATH_SIZE && is_file(shipped))
-        snprintf(path, SG_PATH_SIZE, "%s", shipped);
+    if (length <= 0 || length >= SG_PATH_SIZE || !is_file(shipped))
+        return;
+    snprintf(path, SG_PATH_SIZE, "%s", shipped);
+    char own[SG_PATH_SIZE];
+    length = snprintf(own, sizeof own, "%s.yaml", name);
+    if (length < SG_PATH_SIZE && is_file(own))
+        warn("%s is the problem that comes with the program, not the file %s here", name, own);
 }
 
 int exit_code_of(sg_status status)

@@ -94,6 +94,10 @@ rmdir empty
 echo 'name: own' >own.yaml
 expect 2 train own
 says err "did you mean 'own.yaml'?"
+touch wave.yaml
+expect 0 check wave --set points=64 --set network.hidden=1x4
+says err 'wave is the problem that comes with the program, not the file wave.yaml here'
+rm wave.yaml
 expect 2 eval own.yaml
 says err 'own.yaml is a problem file, not the folder of a run'
 expect 2 report own.yaml
