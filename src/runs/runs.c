@@ -179,7 +179,7 @@ static sg_status read_run(const source *s, const char *folder, const char *name,
         status = read_metrics(s, folder, run);
     if (status == SG_OK && fields)
         status = read_field(s, folder, run);
-    size_t size;
+    size_t size = 0;
     if (status == SG_OK && fields)
         status = read_text(s, folder, "problem.yaml", PROBLEM_LIMIT, true, &run->problem, &size);
     run->record_changed = run->info && sgi_seal_was_opened(run->info);
