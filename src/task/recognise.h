@@ -9,7 +9,7 @@
 #include "stablegrad/memory.h"
 
 /* Whether the text is an image task: a mapping with the key `data`. A text that cannot be read is
- * not. */
+ * not; where memory runs out, a line that begins with the key decides. */
 bool sgi_task_recognise(const char *text, size_t size, const sg_allocator *allocator);
 
 #endif
