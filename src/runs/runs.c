@@ -116,11 +116,11 @@ static sg_status read_metrics(const source *s, const char *folder, sgi_run *run)
     char *text;
     size_t size;
     sg_status status = read_text(s, folder, "metrics.jsonl", METRICS_LIMIT, true, &text, &size);
-    if (status != SG_OK)
+    if (status != SG_OK || !text)
         return status;
-    run->metrics_changed = text && is_changed(run, "metrics.jsonl", text, size);
+    run->metrics_changed = is_changed(run, "metrics.jsonl", text, size);
     const char *end = text + size;
-    for (const char *at = text; text && at < end && status == SG_OK;) {
+    for (const char *at = text; at < end && status == SG_OK;) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         size_t length = (size_t)((stop ? stop : end) - at);
         if (length)
