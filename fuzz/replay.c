@@ -83,7 +83,7 @@ static size_t mutate(uint8_t *data, size_t size)
             size = splice(data, size, at, length, (const uint8_t *)word, strlen(word));
             break;
         case 2:
-            size = splice(data, size, at, length, NULL, 0);
+            size = splice(data, size, at, length, data, 0);
             break;
         case 3:
             memcpy(part, data + at, length);

@@ -409,7 +409,8 @@ static void test_every_allocation_may_fail(void **state)
 {
     (void)state;
     long made = each_allocation_fails(read_and_write, NULL, 5);
-    for (long n = 0; n <= made; n++) { /* a task is one without memory too, and is not taken for a problem */
+    for (long n = 0; n <= made;
+         n++) { /* a task is one without memory too, and is not taken for a problem */
         failing_allocator memory = {.fail_at = n};
         sg_allocator allocator = failing(&memory);
         assert_true(sgi_task_recognise(small, sizeof small - 1, &allocator));
