@@ -210,10 +210,10 @@ class Campaign:
         half = self.folder()
         self.run("train", kind.file, "--out", half, "--quiet", "--threads", "1", prefix=[self.die_at, str(self.middle(kind))])
         counts = {"refused": 0, "told": 0, "harmless": 0}
-        sound = self.look(kind, self.copy(kind.whole, "runs/sound"))
+        folder = "runs/flipped"
+        sound = self.look(kind, self.copy(kind.whole, folder))
         for i in range(count):
             source = half if i % 2 else kind.whole
-            folder = "runs/flipped"
             self.copy(source, folder)
             names = sorted(name for name in os.listdir(folder) if name not in ("run.lock", "report.html"))
             name = self.random.choice(names)
@@ -255,15 +255,14 @@ class Campaign:
 
     def judge_complete(self, kind, folder, sound):
         seen = self.look(kind, folder)
-        told = [(s[0], s[1].replace(folder, "runs/sound"), s[2].replace(folder, "runs/sound")) for s in seen]
-        told = [tuple(t.replace("flipped", "sound") if isinstance(t, str) else t for t in s) for s in told]
-        if told == sound:
+        if seen == sound:
             return "harmless"
-        if any(code not in (0,) for code, _, _ in told):
+        if any(code != 0 for code, _, _ in seen):
             return "refused"
-        if re.search(r"was changed|damaged|not read|missing|could not", " ".join(o + e for _, o, e in told)):
+        words = " ".join(o + e for _, o, e in seen).replace("nothing is missing", "")
+        if re.search(r"was changed|is made again|cannot be read|could not be read|field\.npz: ", words):
             return "told"
-        for before, after in zip(sound, told):
+        for before, after in zip(sound, seen):
             if before != after:
                 return "silently other: " + first_difference(after[1].splitlines(), before[1].splitlines())
         return "silently other"
