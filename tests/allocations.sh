@@ -47,7 +47,7 @@ tasks=pde
 faults=0
 for task in $tasks; do
     step=$every # oneDNN makes forty thousand allocations: a sample takes fewer of them
-    [ $task = pde ] || [ "$every" = 1 ] || step=$((20 * every))
+    [ "$task" = pde ] || [ "$every" = 1 ] || step=$((20 * every))
     for command in check train; do
         rm -rf tries
         mkdir tries
