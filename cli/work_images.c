@@ -4,7 +4,7 @@
 
 #include "base/diagnostic.h"
 #include "base/list.h"
-#include "image_check.h"
+#include "commands/image_check.h"
 #include "task/recognise.h"
 #include "train/image_subject.h"
 #include "work.h"

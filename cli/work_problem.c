@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/list.h"
-#include "problem_check.h"
-#include "solution.h"
+#include "commands/problem_check.h"
+#include "commands/solution.h"
 #include "train/pinn_subject.h"
 #include "work.h"
 

@@ -1,5 +1,5 @@
 /* Points from files: see points.h. */
-#include "points.h"
+#include "commands/points.h"
 
 #include <math.h>
 #include <stdlib.h>

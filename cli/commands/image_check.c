@@ -3,7 +3,7 @@
  * A step of the whole batch may take minutes. So a step of a few images is timed first, and the
  * whole batch only if it fits into the time that there is; otherwise as many images as fit, and the
  * time is carried over to the batch. */
-#include "image_check.h"
+#include "commands/image_check.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* `stablegrad check` of a PDE: the plan, the cost, and whether the reference solves the problem. */
-#include "problem_check.h"
+#include "commands/problem_check.h"
 #include "base/clock.h"
 
 #include <math.h>

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "commands.h"
+#include "commands/solution.h"
 #include "diagnose/diagnose.h"
 #include "files/file.h"
-#include "solution.h"
 #include "train/checkpoint.h"
 #include "train/diagnosis.h"
 #include "train/pinn_subject.h"

@@ -7,7 +7,7 @@
 #include "base/list.h"
 #include "base/memory.h"
 #include "commands.h"
-#include "compare_table.h"
+#include "commands/compare_table.h"
 #include "files/file.h"
 #include "run_state.h"
 #include "stablegrad/scale.h"

@@ -1,5 +1,5 @@
 /* Evaluated solutions as files: see solution_files.h. */
-#include "solution_files.h"
+#include "commands/solution_files.h"
 
 #include <string.h>
 #include <unistd.h>

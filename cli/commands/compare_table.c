@@ -1,5 +1,5 @@
 /* The results of a comparison: see compare_table.h. */
-#include "compare_table.h"
+#include "commands/compare_table.h"
 
 #include <math.h>
 #include <stdio.h>

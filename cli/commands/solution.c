@@ -1,5 +1,5 @@
 /* A trained network and what to evaluate of it: see solution.h. */
-#include "solution.h"
+#include "commands/solution.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "base/diagnostic.h"
 #include "base/memory.h"
-#include "points.h"
+#include "commands/points.h"
 #include "printable.h"
 #include "work.h"
 

@@ -2,7 +2,7 @@
 #ifndef SG_CLI_SOLUTION_FILES_H
 #define SG_CLI_SOLUTION_FILES_H
 
-#include "solution.h"
+#include "commands/solution.h"
 
 /* Whether the ending is one of those, and there is no such file or --force was given. Says so if
  * not. */

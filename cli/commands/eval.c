@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "commands.h"
+#include "commands/solution.h"
+#include "commands/solution_files.h"
 #include "files/csv.h"
-#include "solution.h"
-#include "solution_files.h"
 #include "work.h"
 
 const char eval_details[] =

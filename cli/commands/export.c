@@ -1,6 +1,6 @@
 /* stablegrad export RUN FILE: the solution for other programs. */
 #include "commands.h"
-#include "solution_files.h"
+#include "commands/solution_files.h"
 
 const char export_details[] =
     "The ending of FILE chooses the format: .npz holds the axes and arrays for NumPy, .csv has "
