@@ -8,6 +8,7 @@
 #include "base/diagnostic.h"
 #include "files/checksum.h"
 #include "files/file.h"
+#include "files/json_text.h"
 #include "files/safetensors.h"
 
 typedef struct writer {
@@ -147,7 +148,7 @@ static sg_status make_header(const writer *w, char **text)
     if (status == SG_OK)
         status = put_tensors(w, root);
     if (status == SG_OK) {
-        *text = json_dumps(root, JSON_COMPACT);
+        *text = sgi_json_dump(root, JSON_COMPACT);
         status = *text ? SG_OK : SG_ERROR_MEMORY;
     }
     json_decref(root);

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "files/json_text.h"
+
 /* The member of an object that seals the others. */
 #define SG_SEAL_KEY "seal"
 
@@ -63,7 +65,7 @@ static inline sgi_seal sgi_seal_of(const json_t *object)
     sgi_seal seal = {0};
     json_t *rest = json_copy((json_t *)object);
     (void)json_object_del(rest, SG_SEAL_KEY);
-    char *text = json_dumps(rest, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    char *text = sgi_json_dump(rest, JSON_COMPACT | JSON_REAL_PRECISION(17));
     if (text)
         sgi_seal_add(&seal, text, strlen(text));
     free(text);

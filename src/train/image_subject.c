@@ -10,6 +10,7 @@
 #include "base/diagnostic.h"
 #include "base/list.h"
 #include "base/memory.h"
+#include "files/json_text.h"
 #include "graph/state.h"
 #include "train/image_events.h"
 #include "train/image_tally.h"
@@ -276,7 +277,7 @@ static json_t *sums_json(const image_subject *s)
 /* As text, to be freed; releases the JSON. */
 static char *text_of(json_t *json)
 {
-    char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    char *text = sgi_json_dump(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(json);
     return text;
 }

@@ -11,6 +11,7 @@
 
 #include "base/diagnostic.h"
 #include "files/file.h"
+#include "files/json_text.h"
 #include "train/diagnosis.h"
 
 const char *sgi_first_bad_gradient(const sg_scale_report *scale)
@@ -150,7 +151,7 @@ void sgi_metrics_close(sgi_metrics *metrics)
 /* Appends `object` as one line and releases it. */
 static sg_status write_line(sgi_metrics *metrics, json_t *object, sg_diagnostic *diagnostic)
 {
-    char *line = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    char *line = sgi_json_dump(object, JSON_COMPACT | JSON_REAL_PRECISION(9));
     json_decref(object);
     if (!line)
         return sgi_fail(diagnostic, SG_ERROR_MEMORY, "out of memory");
@@ -254,7 +255,7 @@ sg_status sgi_json_write(const char *folder, const char *name, json_t *object,
     char path[SG_PATH_SIZE];
     sg_status status = sgi_run_path(path, folder, name);
     char *text =
-        status == SG_OK ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
+        status == SG_OK ? sgi_json_dump(object, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(object);
     if (status != SG_OK)
         return sgi_fail_file(diagnostic, status, folder, "the path is too long");
