@@ -187,6 +187,11 @@ expect 0 train heat.yaml $small --set training.steps=20 --set training.stablegra
 [ "$(grep -c '"event":"diagnosis"' out)" = 4 ] || fail "4 diagnoses were to be told"
 says err 'step 10: the margin is -'
 says measured/report.html 'Effective dynamics'
+cp -r runs/heat-0001 hurt
+printf 'no header' >hurt/last.safetensors
+expect 0 diagnose hurt --set diagnose.residuals=100
+says err 'hurt/last.safetensors cannot be read and is passed over'
+rm -r hurt
 expect 2 diagnose runs/heat-0001 --step 61
 says err 'it has those of step 60, 80'
 expect 2 diagnose runs

@@ -53,13 +53,17 @@ static int by_step(const void *a, const void *b)
     return (x->step < y->step) - (x->step > y->step);
 }
 
-/* The step of a file that can be resumed from; false for one that cannot. */
+/* The step of a file that can be resumed from; false for one that cannot. A file that cannot be
+ * read is told: another checkpoint may be taken in its place. */
 static bool step_of(const char *path, uint64_t *step)
 {
+    sg_diagnostic diagnostic = {0};
     sgi_safetensors *file;
     sgi_progress progress;
-    if (sgi_safetensors_open(&file, path, NULL, NULL) != SG_OK)
+    if (sgi_safetensors_open(&file, path, NULL, &diagnostic) != SG_OK) {
+        warn("%s cannot be read and is passed over: %s", path, diagnostic.message);
         return false;
+    }
     bool found = sgi_safetensors_find(file, SG_STATE_TENSOR) && sgi_progress_read(file, &progress);
     *step = found ? progress.step : 0;
     sgi_safetensors_close(file);
