@@ -1,6 +1,6 @@
 /* Seals: sums over what was written, by which a change of it is seen later. They guard against
- * damage, not against malice; a change of a single byte is always seen. FNV-1a, each step of which
- * is a bijection of the sum. In a header, for rooms that share no library. */
+ * damage, not against malice; a change of a single byte is always seen. In a header, for rooms that
+ * share no library. */
 #ifndef SG_FILES_SEAL_H
 #define SG_FILES_SEAL_H
 
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "files/json_text.h"
 
 /* The member of an object that seals the others. */
@@ -23,12 +24,8 @@ typedef struct sgi_seal {
 
 static inline void sgi_seal_add(sgi_seal *seal, const void *data, size_t size)
 {
-    const unsigned char *bytes = data;
-    uint64_t sum = seal->bytes == 0 ? 14695981039346656037u : seal->sum;
-    for (size_t i = 0; i < size; i++)
-        sum = (sum ^ bytes[i]) * 1099511628211u;
+    seal->sum = sgi_hash(seal->bytes == 0 ? SG_HASH_START : seal->sum, data, size);
     seal->bytes += size;
-    seal->sum = sum;
 }
 
 static inline json_t *sgi_seal_json(const sgi_seal *seal)

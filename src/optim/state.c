@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 
 static const uint64_t state_magic = 0x0032304450545347u; /* "GSTPD02" */
@@ -36,24 +37,15 @@ static size_t buffer_bytes(const sg_span *span, const sgi_buffer_list *buffers, 
                                            : span->count * sgi_type_size(span->type));
 }
 
-/* FNV-1a. */
-static uint64_t hash(uint64_t h, const void *data, size_t size)
-{
-    const unsigned char *bytes = data;
-    for (size_t i = 0; i < size; i++)
-        h = (h ^ bytes[i]) * 1099511628211u;
-    return h;
-}
-
 static uint64_t layout_hash(const sg_optim *optim)
 {
     uint64_t kind = (uint64_t)optim->config.kind * 4 + optim->buffers.count;
-    uint64_t h = hash(14695981039346656037u, &kind, sizeof kind);
+    uint64_t h = sgi_hash(SG_HASH_START, &kind, sizeof kind);
     for (size_t i = 0; i < optim->params->count; i++) {
         const sg_span *span = &optim->params->spans[i];
         uint64_t shape[2] = {(uint64_t)span->type, (uint64_t)span->count};
-        h = hash(h, span->name, strlen(span->name) + 1);
-        h = hash(h, shape, sizeof shape);
+        h = sgi_hash(h, span->name, strlen(span->name) + 1);
+        h = sgi_hash(h, shape, sizeof shape);
     }
     return h;
 }

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/diagnostic.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "files/file.h"
 #include "train/record.h"
@@ -355,13 +356,13 @@ static void record_failure(run *r)
 
 /* ---- Starting ----------------------------------------------------------------------------- */
 
-/* FNV-1a over the resolved file, without the sections that a resumed run may change: how long and
+/* A hash of the resolved file, without the sections that a resumed run may change: how long and
  * how to train, how to evaluate, and where the data lies. */
 static uint64_t identity(const char *text)
 {
     static const char *const left_out[] = {
         "title:", "training:", "evaluation:", "diagnose:", "data:"};
-    uint64_t hash = 14695981039346656037u;
+    uint64_t hash = SG_HASH_START;
     bool counts = true;
     for (const char *line = text; *line;) {
         size_t length = strcspn(line, "\n");
@@ -370,8 +371,8 @@ static uint64_t identity(const char *text)
         for (size_t i = 0; i < sizeof left_out / sizeof left_out[0]; i++)
             if (strncmp(line, left_out[i], strlen(left_out[i])) == 0)
                 counts = false;
-        for (size_t i = 0; counts && i < length; i++)
-            hash = (hash ^ (unsigned char)line[i]) * 1099511628211u;
+        if (counts)
+            hash = sgi_hash(hash, line, length);
         line += length + (line[length] == '\n');
     }
     return hash;
