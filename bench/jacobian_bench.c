@@ -13,7 +13,7 @@
 #include "stablegrad/jet.h"
 #include "timing.h"
 
-enum { DEPTH = 4, ROUNDS = 7 };
+enum { DEPTH = 4, ROUNDS = 15 };
 
 static bool busy;
 
@@ -147,12 +147,12 @@ static double rows_seconds(subject *s, void *rows, size_t some)
 static void rows_line(sg_type type, int width, size_t items)
 {
     subject s;
-    enum { BYTES = 4 << 20, TILES = 24 };
+    enum { BYTES = 4 << 20, FOUR_TILES = 96 };
     double gradient = HUGE_VAL, rows = HUGE_VAL;
     bool good = open_subject(&s, type, width, items) == SG_OK;
     size_t row = good ? sg_jet_network_parameters(s.network) * (type == SG_FLOAT32 ? 4 : 8) : 1;
-    size_t some = BYTES / row / TILES * TILES;
-    some = some < TILES ? TILES : some;
+    size_t some = BYTES / row / FOUR_TILES * FOUR_TILES;
+    some = some < FOUR_TILES ? FOUR_TILES : some;
     void *memory = malloc(some * row);
     for (int round = 0; round <= ROUNDS && good && memory; round++) {
         double g = gradient_seconds(&s), r = rows_seconds(&s, memory, some);

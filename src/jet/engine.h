@@ -67,6 +67,7 @@ typedef struct sgi_jet_store {
     void *rows;                      /* (items, components, row_size) */
     void *inputs, *adjoints;         /* (items, input_size), (items, adjoint_size) */
     void *residuals;                 /* NULL, or (items, components) */
+    bool stream;                     /* the rows are more than caches hold; set by the call */
 } sgi_jet_store;
 
 /* One call, as the units see it. */

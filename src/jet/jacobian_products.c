@@ -9,7 +9,9 @@
 #include "jet/jacobian.h"
 
 enum {
-    ROW_BLOCK = 96,      /* rows of the panel that one unit of J V works on */
+    LEAST_TILES = 4,     /* of a panel: threads share them, and no sum may depend on threads */
+    ROW_BLOCK = 96,      /* rows of the panel that one unit of J V works on, at most */
+    ROW_STEP = 6,        /* a block of a product has this many rows */
     COLUMN_BLOCK = 1536, /* parameters that one unit of J^T W works on */
     SQUARE_BLOCK = 192   /* parameters of a unit of J^T J, each way */
 };
@@ -21,6 +23,7 @@ static const size_t PANEL_BYTES = (size_t)4 << 20;
 typedef struct product_job {
     sg_jacobian *jacobian;
     size_t parameters, rows, count; /* rows of the panel, vectors of the group */
+    size_t block;                   /* rows of a unit of J V */
     const void *rows_at;            /* (rows, parameters) */
     const void *vectors;            /* (count, vector_row) of the network's type */
     size_t vector_row;
@@ -42,7 +45,7 @@ static size_t most_rows(const sg_jacobian *jacobian, size_t set)
     return rows / (size_t)jacobian->jet->states[set].set.components;
 }
 
-/* The number of items of a panel: whole tiles, as many as PANEL_BYTES holds, at least one. */
+/* The number of items of a panel: whole tiles, as many as PANEL_BYTES holds, at least a few. */
 static size_t cached_rows(const sg_jacobian *jacobian, size_t set)
 {
     const sgi_jet_state *state = &jacobian->jet->states[set];
@@ -50,7 +53,8 @@ static size_t cached_rows(const sg_jacobian *jacobian, size_t set)
     size_t item =
         (size_t)state->set.components * network->parameters * sgi_type_size(network->type);
     size_t tile = (size_t)state->items, tiles = PANEL_BYTES / item / tile;
-    return smaller(most_rows(jacobian, set), (tiles > 0 ? tiles : 1) * tile);
+    return smaller(most_rows(jacobian, set),
+                   (tiles > LEAST_TILES ? tiles / LEAST_TILES * LEAST_TILES : LEAST_TILES) * tile);
 }
 
 static void fill_rows(sg_jacobian *jacobian, const sgi_panel *panel, bool residuals)
@@ -78,9 +82,9 @@ static void multiply(const product_job *job, const sgi_multiply *args, int worke
 static void push_block(void *context, size_t unit, int worker)
 {
     const product_job *job = context;
-    size_t first = unit * ROW_BLOCK;
+    size_t first = unit * job->block;
     sgi_multiply args = {.m = job->count,
-                         .n = smaller(job->rows - first, ROW_BLOCK),
+                         .n = smaller(job->rows - first, job->block),
                          .k = job->parameters,
                          .a = job->vectors,
                          .a_row = job->vector_row,
@@ -94,6 +98,16 @@ static void push_block(void *context, size_t unit, int worker)
     for (size_t i = 0; i < args.m; i++)
         memset(args.c + i * args.c_row, 0, args.n * sizeof *args.c);
     multiply(job, &args, worker);
+}
+
+/* J V of the panel. Every thread gets a part: the products of a row do not depend on the others. */
+static void push_panel(product_job *job, const sgi_panel *panel)
+{
+    size_t threads = (size_t)job->jacobian->jet->threads, units = sgi_parts(panel->rows, ROW_BLOCK);
+    size_t share = sgi_parts(panel->rows, units > threads ? units : threads);
+    job->rows = panel->rows;
+    job->block = sgi_parts(share, ROW_STEP) * ROW_STEP;
+    sgi_jacobian_run(job->jacobian, sgi_parts(job->rows, job->block), push_block, job);
 }
 
 /* ---- J^T W ------------------------------------------------------------------------------------
@@ -157,9 +171,8 @@ static void push_group(sg_jacobian *jacobian, size_t count, const double *vector
     job.out_row = sg_jacobian_residuals(jacobian);
     for (sgi_panel p = {0}; sgi_next_panel(jacobian, cached_rows, &p);) {
         fill_rows(jacobian, &p, false);
-        job.rows = p.rows;
         job.out = products + p.row;
-        sgi_jacobian_run(jacobian, sgi_parts(job.rows, ROW_BLOCK), push_block, &job);
+        push_panel(&job, &p);
     }
 }
 
@@ -199,8 +212,8 @@ static void normal_group(sg_jacobian *jacobian, size_t count, const double *vect
     memset(products, 0, count * pull.parameters * sizeof *products);
     for (sgi_panel p = {0}; sgi_next_panel(jacobian, cached_rows, &p);) {
         fill_rows(jacobian, &p, false);
-        push.rows = pull.rows = p.rows;
-        sgi_jacobian_run(jacobian, sgi_parts(push.rows, ROW_BLOCK), push_block, &push);
+        push_panel(&push, &p);
+        pull.rows = p.rows;
         if (jacobian->vectors)
             convert(jacobian->products, SGI_PANEL_ROWS, jacobian->shares, SGI_PANEL_ROWS, count,
                     p.rows);

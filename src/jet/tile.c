@@ -265,7 +265,8 @@ static void keep_rows(sg_jet *jet, const sgi_jet_state *state, void *z, void *a,
                           shape->last ? (size_t)shape->outputs * line : points * out,
                           shape->last ? line : 1,
                           items * in,
-                          points * in};
+                          points * in,
+                          store->stream};
     for (size_t i = 0; i < to->count; i++) {
         size_t row = (to->first + i) * components + (size_t)to->component;
         void *weight = at(jet, store->rows, row * store->row_size + store->layers[layer].begin);

@@ -17,6 +17,9 @@
  * small networks keep all threads busy. */
 enum { LEAST_TILES = 4, COMBINE_ELEMENTS = 4096 };
 
+/* Rows of the Jacobian beyond this size leave the caches before anybody reads them. */
+static const size_t STREAM_BYTES = (size_t)16 << 20;
+
 static void *at(const sg_jet *jet, void *base, size_t index)
 {
     return sgi_element(base, jet->network->type, index);
@@ -236,9 +239,18 @@ static void combine_results(sg_jet *jet)
     jet->result_moments = moments;
 }
 
+/* The size of the rows that a call asks for. */
+static size_t row_bytes(const sg_jet *jet)
+{
+    const sgi_jet_call *call = &jet->call;
+    size_t components = (size_t)jet->states[call->set_begin].set.components;
+    return call->count * components * call->store.row_size * sgi_type_size(jet->network->type);
+}
+
 void sgi_jet_run(sg_jet *jet, const sgi_jet_call *call)
 {
     jet->call = *call;
+    jet->call.store.stream = call->mode == SG_JET_ROWS && row_bytes(jet) > STREAM_BYTES;
     cut_tiles(jet);
     sgi_jet_pack(jet, jet->network->values, jet->packed);
     sg_pool_run(jet->pool, jet->call.units, run_unit, jet);

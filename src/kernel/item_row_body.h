@@ -1,13 +1,20 @@
 /* The gradient of one item, written straight into the caller's row. It is a product over the item's
  * few rows (channels, and sides of a pair), so storing the result costs as much as computing it,
  * and nothing is padded. Where the inputs are not a multiple of a vector, the last vector overlaps
- * the one before it. */
+ * the one before it.
+ *
+ * A row of a wide network is larger than the caches. A store would first read the line that it
+ * writes from memory, and it would often touch two of them, for a caller's row begins anywhere. So
+ * such a row is made on the stack, some outputs at a time, and copied from there past the caches,
+ * in whole lines. */
 typedef struct row_args {
     const sgi_item_rows *rows;
     const real *z, *a;
     int inputs, outputs;
-    real *weight;
+    real *weight; /* where the first output of a block goes */
 } row_args;
+
+enum { STAGE = 24576 / sizeof(real) }; /* three quarters of a first-level cache */
 
 /* Outputs [output, output + count), `columns` vectors of inputs; the last one ends at `end`. */
 static SG_INLINE void row_block(int count, int columns, const row_args *args, int output, int first,
@@ -37,7 +44,7 @@ static SG_INLINE void row_block(int count, int columns, const row_args *args, in
     }
 #pragma GCC unroll 8
     for (int i = 0; i < count; i++) {
-        real *to = args->weight + (size_t)(output + i) * (size_t)args->inputs;
+        real *to = args->weight + (size_t)i * (size_t)args->inputs;
 #pragma GCC unroll 8
         for (int j = 0; j < columns; j++)
             sgi_store(to + (j + 1 < columns ? (size_t)(first + j * LANES) : last), sum[i][j]);
@@ -90,6 +97,28 @@ static void narrow_row(const row_args *args)
     }
 }
 
+static void stream_copy(real *to, const real *from, size_t count)
+{
+    size_t head = (SG_BYTES - (uintptr_t)to % SG_BYTES) % SG_BYTES / sizeof(real), i = head;
+    memcpy(to, from, head * sizeof(real));
+    for (; i + (size_t)LANES <= count; i += (size_t)LANES)
+        sgi_stream(to + i, sgi_load(from + i));
+    memcpy(to + i, from + i, (count - i) * sizeof(real));
+}
+
+/* `count` outputs from `output` on, to the caller's row. */
+static SG_INLINE void finish_outputs(int count, row_args *args, int output, real *weight)
+{
+    real stage[STAGE];
+    real *to = weight + (size_t)output * (size_t)args->inputs;
+    size_t size = (size_t)count * (size_t)args->inputs;
+    bool stream = args->rows->stream && size >= (size_t)LANES && size <= STAGE;
+    args->weight = stream ? stage : to;
+    row_outputs(count, args, output);
+    if (stream)
+        stream_copy(to, stage, size);
+}
+
 static void item_row(const sgi_layer_shape *shape, const sgi_item_rows *rows, const void *z,
                      const void *a, void *weight, void *bias)
 {
@@ -98,11 +127,13 @@ static void item_row(const sgi_layer_shape *shape, const sgi_item_rows *rows, co
     if (shape->inputs < LANES)
         narrow_row(&args);
     for (; output + ROWS <= shape->outputs; output += ROWS)
-        row_outputs(ROWS, &args, output);
+        finish_outputs(ROWS, &args, output, weight);
     for (; output + 2 <= shape->outputs; output += 2)
-        row_outputs(2, &args, output);
+        finish_outputs(2, &args, output, weight);
     if (output < shape->outputs)
-        row_outputs(1, &args, output);
+        finish_outputs(1, &args, output, weight);
+    if (rows->stream)
+        sgi_stream_end();
     for (int o = 0; o < shape->outputs; o++) {
         real sum = 0;
         for (int side = 0; side < rows->sides; side++)

@@ -97,6 +97,7 @@ typedef struct sgi_item_rows {
     int sides, channels;
     size_t z_side, z_channel, z_step; /* z_step: from one output to the next */
     size_t a_side, a_channel;         /* inputs are contiguous */
+    bool stream; /* the result is more than caches hold: it is written past them */
 } sgi_item_rows;
 
 /* C (m, n) += factor * A (m, k) B (n, k)^T; element (i, l) of A is at i * a_row + l * a_step. C is

@@ -4,6 +4,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
 #include <sleef.h>
 
 #define SG_INLINE inline __attribute__((always_inline))
@@ -26,6 +29,28 @@ static SG_INLINE value sgi_load(const real *at)
 static SG_INLINE void sgi_store(real *at, value x)
 {
     *(unaligned *)at = (unaligned)x;
+}
+
+/* Past the caches, to an address that is a multiple of a vector: for memory that is not read soon.
+ * sgi_stream_end() comes before another thread may read it. */
+static SG_INLINE void sgi_stream(real *at, value x)
+{
+#if SG_BYTES == 64
+    _mm512_stream_si512((void *)at, (__m512i)x);
+#elif SG_BYTES == 32
+    _mm256_stream_si256((void *)at, (__m256i)x);
+#elif defined(__SSE2__)
+    _mm_stream_si128((void *)at, (__m128i)x);
+#else
+    sgi_store(at, x);
+#endif
+}
+
+static SG_INLINE void sgi_stream_end(void)
+{
+#ifdef __SSE2__
+    _mm_sfence();
+#endif
 }
 
 /* The first `count` lanes. */
