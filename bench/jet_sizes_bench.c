@@ -1,7 +1,10 @@
 /* The jet engine at the sizes that second-order training and small problems use: Burgers 4 x W in
- * float and double, on every instruction set that runs here, on one thread.
+ * float and double, on every instruction set that runs here, on one thread; and 4 x 64 with
+ * derivatives of second, third and fourth order, by the specialised loops and by the table of
+ * terms.
  *
  *     jet_sizes_bench [SECONDS]       for each entry; 0.5 unless told
+ *     jet_sizes_bench SECONDS orders  the second table alone
  *
  * Times are the thread's own processor time, the best of many steps, and so is the FMA peak beside
  * them: on a busy machine these repeat to a few percent where times on the clock do not. */
@@ -101,7 +104,24 @@ static void points(void *context, size_t set, size_t first, size_t count, int wo
         }                                                                                          \
     } while (0)
 
-/* Requests u, u_x, u_t - nu u_xx. */
+/* One equation and network. The requests are u, u_x and L, and the residual L + u u_x. */
+typedef struct subject {
+    const char *equation;
+    sg_jet_term sum[3]; /* L */
+    size_t terms;
+    int width;
+    size_t items;
+    bool general;
+} subject;
+
+static const subject BURGERS_EQUATION = {
+    "burgers", {{1, 1, {1}, 0}, {-1e-4, 2, {0, 0}, 0}}, 2, 64, 4096, false};
+static const subject KDV_EQUATION = {"kdv", {{1, 1, {1}, 0}, {5e-4, 3, {0, 0, 0}, 0}}, 2, 64, 4096,
+                                     false};
+static const subject KURAMOTO_EQUATION = {
+    "kuramoto", {{1, 1, {1}, 0}, {1e-2, 2, {0, 0}, 0}, {1e-4, 4, {0, 0, 0, 0}, 0}}, 3, 64, 4096,
+    false};
+
 static void residual(void *context, const sg_jet_tile *tile)
 {
     if (*(const sg_type *)context == SG_FLOAT32)
@@ -111,13 +131,12 @@ static void residual(void *context, const sg_jet_tile *tile)
 }
 
 /* Processor seconds of a step, and its operations. */
-static double time_step(int width, size_t items, sg_type type, sg_isa isa, double budget,
+static double time_step(const subject *s, sg_type type, sg_isa isa, double budget,
                         double *operations)
 {
-    static const sg_jet_term sum[] = {{1, 1, {1}, 0}, {-1e-4, 2, {0, 0}, 0}};
     const sg_jet_request requests[] = {
-        {.order = 0}, {.order = 1, .along = {0}}, {.terms = sum, .term_count = 2}};
-    int hidden[DEPTH] = {width, width, width, width};
+        {.order = 0}, {.order = 1, .along = {0}}, {.terms = s->sum, .term_count = s->terms}};
+    int hidden[DEPTH] = {s->width, s->width, s->width, s->width};
     sg_jet_network_config shape = sg_jet_network_defaults();
     shape.input.coordinates = 2;
     shape.hidden = hidden;
@@ -133,7 +152,7 @@ static double time_step(int width, size_t items, sg_type type, sg_isa isa, doubl
         sg_jet_plan_create(&plan, 2, requests, 3, NULL) != SG_OK)
         exit(1);
     sg_jet_set set = {.plan = plan,
-                      .items = items,
+                      .items = s->items,
                       .points_per_item = 1,
                       .sums = 1,
                       .points = points,
@@ -143,9 +162,10 @@ static double time_step(int width, size_t items, sg_type type, sg_isa isa, doubl
     config.sets = &set;
     config.set_count = 1;
     config.isa = isa;
+    config.general = s->general;
     if (sg_jet_create(&jet, &config, NULL) != SG_OK)
         exit(1);
-    *operations = (double)items * sg_jet_plan_flops(plan, network, true);
+    *operations = (double)s->items * sg_jet_plan_flops(plan, network, true);
     double best = 1e9, start = thread_seconds();
     for (int i = 0; i < 3 || thread_seconds() - start < budget; i++) {
         double before = thread_seconds();
@@ -159,34 +179,58 @@ static double time_step(int width, size_t items, sg_type type, sg_isa isa, doubl
     return best;
 }
 
-static void print_entry(int width, size_t items, sg_type type, sg_isa isa, double peak,
-                        double budget)
+static void print_entry(const subject *s, sg_type type, sg_isa isa, double peak, double budget)
 {
-    double operations, time = time_step(width, items, type, isa, budget, &operations);
-    printf("%-8s %-7s 4 x %-4d %7zu %9.3f %8.3f %7.1f %5.0f%%\n", sg_isa_name(isa),
-           type == SG_FLOAT32 ? "float" : "double", width, items, 1e3 * time,
-           1e6 * time / (double)items, 1e-9 * operations / time, 100 * operations / time / peak);
+    double operations, time = time_step(s, type, isa, budget, &operations);
+    printf("%-8s %-7s %-9s %-6s 4 x %-4d %7zu %9.3f %8.3f %7.1f %5.0f%%\n", sg_isa_name(isa),
+           type == SG_FLOAT32 ? "float" : "double", s->equation, s->general ? "table" : "loops",
+           s->width, s->items, 1e3 * time, 1e6 * time / (double)s->items, 1e-9 * operations / time,
+           100 * operations / time / peak);
     fflush(stdout);
+}
+
+static void sizes(sg_type type, sg_isa isa, double peak, double budget)
+{
+    static const int widths[] = {16, 20, 32, 64, 128, 256, 512};
+    static const size_t batches[] = {64, 256, 1024};
+    subject s = BURGERS_EQUATION;
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+        s.width = widths[w];
+        s.items = s.width < 256 ? 4096 : 1024;
+        print_entry(&s, type, isa, peak, budget);
+    }
+    s.width = 64;
+    for (size_t b = 0; b < sizeof batches / sizeof *batches; b++) {
+        s.items = batches[b];
+        print_entry(&s, type, isa, peak, budget);
+    }
+}
+
+static void orders(sg_type type, sg_isa isa, double peak, double budget)
+{
+    const subject *equations[] = {&BURGERS_EQUATION, &KDV_EQUATION, &KURAMOTO_EQUATION};
+    for (size_t e = 0; e < sizeof equations / sizeof *equations; e++)
+        for (int general = 0; general < 2; general++) {
+            subject s = *equations[e];
+            s.general = general;
+            print_entry(&s, type, isa, peak, budget);
+        }
 }
 
 int main(int count, char **arguments)
 {
-    static const int widths[] = {16, 20, 32, 64, 128, 256, 512};
-    static const size_t batches[] = {64, 256, 1024};
     static const sg_isa isas[] = {SG_ISA_AVX512, SG_ISA_AVX2, SG_ISA_GENERIC};
     double budget = count > 1 ? atof(arguments[1]) : 0.5;
-    printf("%-8s %-7s %-8s %7s %9s %8s %7s %6s\n", "set", "type", "network", "points", "ms",
-           "us/point", "GFLOP/s", "share");
+    printf("%-8s %-7s %-9s %-6s %-8s %7s %9s %8s %7s %6s\n", "set", "type", "equation", "by",
+           "network", "points", "ms", "us/point", "GFLOP/s", "share");
     for (size_t s = 0; s < sizeof isas / sizeof *isas; s++)
         for (int type = SG_FLOAT32; type <= SG_FLOAT64; type++) {
             if (sg_isa_resolve(isas[s]) != isas[s])
                 continue;
             double peak = peak_of(isas[s], (sg_type)type);
-            for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
-                print_entry(widths[w], widths[w] < 256 ? 4096 : 1024, (sg_type)type, isas[s], peak,
-                            budget);
-            for (size_t b = 0; b < sizeof batches / sizeof *batches; b++)
-                print_entry(64, batches[b], (sg_type)type, isas[s], peak, budget);
+            if (count < 3)
+                sizes((sg_type)type, isas[s], peak, budget);
+            orders((sg_type)type, isas[s], peak, budget);
         }
     return 0;
 }

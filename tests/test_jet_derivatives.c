@@ -176,6 +176,14 @@ static void check_values(sg_jet_network *network, const shape *s, sg_activation 
 static const sg_jet_term LAPLACE[] = {{1, 2, {0, 0}, 0}, {1, 2, {1, 1}, 0}};
 static const sg_jet_term HEAT[] = {{1, 1, {1}, 0}, {-0.3, 2, {0, 0}, 0}};
 static const sg_jet_term KDV[] = {{1, 1, {1}, 0}, {0.4, 3, {0, 0, 0}, 0}};
+static const sg_jet_term DISPERSION[] = {
+    {0.4, 3, {1, 1, 1}, 1}, {1, 1, {0}, 0}, {-0.6, 2, {0, 0}, 2}};
+static const sg_jet_term KURAMOTO[] = {
+    {1, 1, {1}, 0}, {0.8, 2, {0, 0}, 1}, {0.5, 3, {0, 0, 0}, 0}, {0.3, 4, {0, 0, 0, 0}, 2}};
+static const sg_jet_term BEAM[] = {{1, 2, {1, 1}, 0}, {0.3, 4, {0, 0, 0, 0}, 0}};
+/* Not of one shape: two coefficients of u_xx, one of which varies. */
+static const sg_jet_term LAYERED[] = {
+    {1, 2, {0, 0}, 0}, {0.7, 2, {0, 0}, 1}, {0.3, 3, {0, 0, 0}, 0}};
 static const sg_jet_term PLATE[] = {
     {1, 1, {0}, 0}, {0.5, 4, {0, 0, 0, 0}, 0}, {1, 4, {0, 0, 1, 1}, 0}, {-0.7, 2, {0, 1}, 0}};
 static const sg_jet_term WIND[] = {{1, 1, {1}, 0}, {-2, 1, {0}, 0}};
@@ -212,8 +220,9 @@ static void check_combinations(sg_jet_network *network, const shape *s)
     static const struct {
         const sg_jet_term *terms;
         size_t term_count;
-    } all[] = {SUM(LAPLACE), SUM(WEIGHTED), SUM(HEAT), SUM(KDV),
-               SUM(PLATE),   SUM(WIND),     SUM(ROD),  SUM(SHEET)};
+    } all[] = {SUM(LAPLACE),    SUM(WEIGHTED), SUM(HEAT), SUM(KDV),
+               SUM(PLATE),      SUM(WIND),     SUM(ROD),  SUM(SHEET),
+               SUM(DISPERSION), SUM(KURAMOTO), SUM(BEAM), SUM(LAYERED)};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         check_sum(network, s, all[i].terms, all[i].term_count);
 }
@@ -250,7 +259,7 @@ static void deep_derivatives(void **state)
 
 /* ---- Gradients ------------------------------------------------------------------------------ */
 
-/* One plan of each kind, the specialised ones first. */
+/* One plan of each kind. */
 typedef struct plan_case {
     size_t count;
     sg_jet_request requests[4];
@@ -276,6 +285,11 @@ static const plan_case PLANS[] = {
     {3, {{.order = 0}, {.order = 1, .along = {0}}, SUM(KDV)}},
     {4, {SUM(PLATE), SUM(HEAT), {.order = 2, .along = {1, 1}}, SUM(KDV)}},
     {2, {SUM(SHEET), SUM(HEAT)}},
+    {2, {{.order = 0}, SUM(DISPERSION)}},
+    {3, {{.order = 0}, {.order = 1, .along = {1}}, {.order = 3, .along = {0, 0, 0}}}},
+    {3, {{.order = 2, .along = {0, 0}}, {.order = 1, .along = {0}}, SUM(KURAMOTO)}},
+    {2, {{.order = 1, .along = {1}}, SUM(BEAM)}},
+    {2, {{.order = 0}, SUM(LAYERED)}},
 };
 enum { PLAN_CASES = sizeof PLANS / sizeof *PLANS };
 

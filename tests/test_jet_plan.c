@@ -126,6 +126,46 @@ static void shared_parts(void **state)
     sg_jet_plan_destroy(plan);
 }
 
+/* The order of the tower that the plan's loops are made for, or 0. */
+static int tower_order(const sg_jet_request *requests, size_t count)
+{
+    sg_jet_plan *plan = make_plan(2, requests, count);
+    int order = plan->chain.tower.order;
+    assert_false(plan->chain.simple && order > 0);
+    sg_jet_plan_destroy(plan);
+    return order;
+}
+
+#define TOWER(order, ...)                                                                          \
+    do {                                                                                           \
+        const sg_jet_request requests[] = {__VA_ARGS__};                                           \
+        assert_int_equal(tower_order(requests, sizeof requests / sizeof *requests), order);        \
+    } while (0)
+
+static void towers(void **state)
+{
+    (void)state;
+    const sg_jet_term kdv[] = {{1, 1, {0}, 0}, {2, 3, {1, 1, 1}, 0}};
+    const sg_jet_term kuramoto[] = {{1, 1, {0}, 0}, S(1, 1), {1, 4, {1, 1, 1, 1}, 2}};
+    const sg_jet_term beam[] = {S(1, 0), {1, 4, {1, 1, 1, 1}, 0}};
+    const sg_jet_term twice[] = {S(1, 1), {1, 2, {1, 1}, 1}, {1, 3, {1, 1, 1}, 0}};
+    const sg_jet_term mixed[] = {{1, 2, {0, 1}, 0}, {1, 3, {1, 1, 1}, 0}};
+    const sg_jet_term plate[] = {{1, 4, {0, 0, 0, 0}, 0}, {1, 4, {1, 1, 1, 1}, 0}};
+    TOWER(3, U, D(1), SUM(kdv));
+    TOWER(3, D(1, 1, 1));
+    TOWER(3, D(0), D(1, 1, 1));
+    TOWER(3, D(1), D(0, 0, 0));
+    TOWER(4, U, D(1), SUM(kuramoto));
+    TOWER(4, D(0), SUM(kuramoto));
+    TOWER(4, SUM(beam));
+    TOWER(0, SUM(twice));
+    TOWER(0, SUM(mixed));
+    TOWER(0, SUM(plate));
+    TOWER(0, D(0, 0), D(1, 1));
+    TOWER(0, D(1, 1), D(1, 1, 0));
+    TOWER(0, U, D(1, 1));
+}
+
 /* Coefficients of the chain rule add up to Bell numbers: 1, 2, 5, 15 partitions. */
 static void partitions(void **state)
 {
@@ -204,9 +244,9 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(channels),     cmocka_unit_test(combinations),
-        cmocka_unit_test(shared_parts), cmocka_unit_test(partitions),
-        cmocka_unit_test(text_is_cut),  cmocka_unit_test(flops),
-        cmocka_unit_test(refused)};
+        cmocka_unit_test(channels),     cmocka_unit_test(towers),
+        cmocka_unit_test(combinations), cmocka_unit_test(shared_parts),
+        cmocka_unit_test(partitions),   cmocka_unit_test(text_is_cut),
+        cmocka_unit_test(flops),        cmocka_unit_test(refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

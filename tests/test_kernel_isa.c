@@ -6,7 +6,7 @@
 #include "kernel/kernels.h"
 #include "test_jet_support.h"
 
-enum { SETS = 3, WIDTHS = 130 };
+enum { SETS = 5, WIDTHS = 130 };
 
 static const sg_jet_term LAPLACE[] = {{1, 2, {0, 0}, 0}, {1, 2, {1, 1}, 0}};
 
@@ -18,8 +18,11 @@ typedef struct world {
 } world;
 
 static const sg_jet_term ROD[] = {{1, 1, {1}, 0}, {-0.5, 2, {0, 0}, 1}};
+static const sg_jet_term KDV[] = {{1, 1, {1}, 0}, {0.3, 3, {0, 0, 0}, 0}};
+static const sg_jet_term BEAM[] = {{0.5, 2, {0, 0}, 0}, {0.2, 4, {1, 1, 1, 1}, 1}};
 
-/* Simple plans, one with pairs, one whose coefficients vary, and one that needs the table. */
+/* Simple plans, one with pairs, one whose coefficients vary; one that needs the table; and third
+ * and fourth derivatives along one coordinate. */
 static void open_world(world *w, sg_type type, sg_activation activation, int width, size_t items)
 {
     int hidden[] = {width, width * 7 % 131 + 1, width};
@@ -41,6 +44,11 @@ static void open_world(world *w, sg_type type, sg_activation activation, int wid
     w->plans[1] = make_plan(2, mixed, 2);
     sg_jet_request rod[] = {{.order = 0}, SUM(ROD)};
     w->plans[2] = make_plan(2, rod, 2);
+    sg_jet_request kdv[] = {{.order = 0}, SUM(KDV)}, beam[] = {{.order = 0}, SUM(BEAM)};
+    w->plans[3] = make_plan(2, kdv, 2);
+    w->plans[4] = make_plan(2, beam, 2);
+    w->sets[3] = make_set(&w->contexts[3], w->network, w->plans[3], items / 3 + 1, 1, 4);
+    w->sets[4] = make_set(&w->contexts[4], w->network, w->plans[4], items / 4 + 1, 1, 5);
     w->sets[0] = make_set(&w->contexts[0], w->network, w->plans[0], items, 1 + width % 2, 1);
     w->sets[2] = make_set(&w->contexts[2], w->network, w->plans[2], items, 1, 3);
     w->sets[1] = make_set(&w->contexts[1], w->network, w->plans[1], items / 2 + 1, 1, 2);

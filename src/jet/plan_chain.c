@@ -118,6 +118,72 @@ static bool read_squares(const sg_jet_plan *plan, sgi_chain *chain)
     return true;
 }
 
+/* The coordinate that all differentiations of the derivative are along, or -1. */
+static int single_coordinate(int order, const int *along)
+{
+    for (int i = 1; i < order; i++)
+        if (along[i] != along[0])
+            return -1;
+    return order > 0 ? along[0] : -1;
+}
+
+/* Takes a coefficient of L, none twice. */
+static bool take_coefficient(const sg_jet_term *term, double *coefficient, int *varying)
+{
+    bool first = *coefficient == 0;
+    *coefficient = term->coefficient;
+    *varying = term->varying;
+    return first;
+}
+
+static bool read_tower_term(const sg_jet_plan *plan, int x, const sg_jet_term *term,
+                            sgi_tower *tower)
+{
+    if (term->order < 2)
+        return true;
+    int y = single_coordinate(term->order, term->along);
+    if (y == x)
+        return take_coefficient(term, &tower->coefficient[term->order],
+                                &tower->varying[term->order]);
+    sgi_jet_channel first = sgi_jet_derivative(1, &y);
+    return y >= 0 && term->order == 2 && tower->beside > 0 &&
+           sgi_jet_find_channel(plan, &first) == tower->beside &&
+           take_coefficient(term, &tower->square, &tower->square_varying);
+}
+
+/* The last channel, as the sum that it is. */
+static bool read_tower_sum(const sg_jet_plan *plan, int x, sgi_tower *tower)
+{
+    const sgi_jet_channel *last = &plan->channel[plan->channels - 1];
+    sg_jet_term alone = {.coefficient = 1, .order = last->order};
+    memcpy(alone.along, last->along, sizeof alone.along);
+    const sg_jet_term *terms = last->terms ? last->terms : &alone;
+    for (size_t i = 0; i < (last->terms ? last->count : 1); i++)
+        if (!read_tower_term(plan, x, &terms[i], tower))
+            return false;
+    return last->order == tower->order;
+}
+
+/* Whether the channels are those of sgi_tower: the first derivatives come first, then the others by
+ * their order. */
+static bool read_tower(const sg_jet_plan *plan, int firsts, sgi_tower *tower)
+{
+    tower->order = plan->channels - firsts;
+    if (firsts < 1 || firsts > 2 || tower->order < 3 || tower->order > SG_CHAIN_FACTORS)
+        return false;
+    int x = plan->channel[firsts + 1].along[0];
+    for (int c = firsts + 1; c + 1 < plan->channels; c++) {
+        const sgi_jet_channel *channel = &plan->channel[c];
+        if (channel->terms || channel->order != c - firsts + 1 ||
+            single_coordinate(channel->order, channel->along) != x)
+            return false;
+    }
+    sgi_jet_channel first = sgi_jet_derivative(1, &x);
+    tower->first = sgi_jet_find_channel(plan, &first);
+    tower->beside = firsts == 2 ? 3 - tower->first : 0;
+    return tower->first >= 1 && tower->first <= firsts && read_tower_sum(plan, x, tower);
+}
+
 static void mark_simple(sg_jet_plan *plan)
 {
     sgi_chain *chain = &plan->chain;
@@ -126,6 +192,9 @@ static void mark_simple(sg_jet_plan *plan)
     chain->second = rest == 1;
     chain->simple = chain->firsts <= SG_CHAIN_FIRSTS && rest <= 1 &&
                     (!chain->second || read_squares(plan, chain));
+    sgi_tower tower = {0};
+    if (!chain->simple && read_tower(plan, chain->firsts, &tower))
+        chain->tower = tower;
 }
 
 sg_status sgi_jet_make_chain(sg_jet_plan *plan)

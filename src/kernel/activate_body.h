@@ -1,7 +1,8 @@
 /* The activation passes of the vector tables. Simple chains (the value, up to four first
- * derivatives and one combination of first and pure second ones) have loops in which the shape of
- * the chain and the activation are constants, so that the compiler removes every decision; other
- * chains follow the table of terms. Both compute the transcendental function once for a point and
+ * derivatives and one combination of first and pure second ones) and towers (third and fourth
+ * derivatives along one coordinate) have loops in which the shape of the chain and the activation
+ * are constants, so that the compiler removes every decision; other chains follow the table of
+ * terms. Both compute the transcendental function once for a point and
  * feature. In what follows `step` is the distance from a channel to the next. */
 typedef struct pass {
     const real *z;
@@ -132,6 +133,8 @@ static SG_INLINE void simple_loop(pass_kind kind, sg_activation activation, int 
     }
 }
 
+#include "kernel/tower_body.h"
+
 /* Any chain, by its table. Tangents always come here: they are rare, and not worth loops of their
  * own. */
 static SG_INLINE void general_loop(pass_kind kind, sg_activation activation,
@@ -183,6 +186,8 @@ static SG_INLINE void any_pass(pass_kind kind, sg_activation activation, const s
 {
     if (kind != TANGENT && args->chain->simple && !args->general)
         simple_pass(kind, activation, args, all);
+    else if (kind != TANGENT && args->chain->tower.order > 0 && !args->general)
+        tower_pass(kind, activation, args, all);
     else
         general_loop(kind, activation, args, all);
 }

@@ -37,6 +37,19 @@ typedef struct sgi_chain_term {
     double coefficient;
 } sgi_chain_term;
 
+/* Channels with derivatives of third or fourth order along one coordinate x, which have specialised
+ * loops too. They are the value; u_x, and perhaps one other first derivative beside it, in either
+ * order; u_xx; u_xxx for order 4; and last an L that is a sum of coefficient[k] times the
+ * derivative of order k along x, of first derivatives, and of `square` times the second one along
+ * the other coordinate. */
+typedef struct sgi_tower {
+    int order;  /* of L: 3 or 4; 0 when the channels are not such */
+    int first;  /* the channel of u_x */
+    int beside; /* the channel of the other first derivative, or 0 */
+    double coefficient[SG_CHAIN_FACTORS + 1], square;
+    int varying[SG_CHAIN_FACTORS + 1], square_varying; /* as in a term */
+} sgi_tower;
+
 /* How an activation acts on a tile's channels; channel 0 is the value and has no terms here.
  * When `simple`, channels 1 .. firsts become f' times themselves (first derivatives) and, if
  * `second`, the last one is an L with L[f(z)] = f' L[z] + f'' sum_j square[j] z_j^2 (a sum of pure
@@ -51,6 +64,7 @@ typedef struct sgi_chain {
     bool second;
     double square[SG_CHAIN_FIRSTS];
     int square_varying[SG_CHAIN_FIRSTS]; /* as in a term */
+    sgi_tower tower;
 } sgi_chain;
 
 /* One application of the activation to a tile. */
@@ -58,7 +72,7 @@ typedef struct sgi_activate {
     const sgi_chain *chain;
     sg_activation activation;
     double frequency;
-    bool general; /* use the table of terms even if the chain is simple */
+    bool general; /* use the table of terms even if there are specialised loops */
     int points;
     int width;           /* features */
     int stride;          /* of all arrays */
