@@ -34,6 +34,8 @@ const cli_option options[] = {
         "go on from the newest checkpoint, as if the run had never stopped"),
     ROW(variants, OPTION_TEXT, "LIST",
         "the variants to compare, separated by commas; they are listed below"),
+    ROW(budget, OPTION_TEXT, "WORD", "quick, hours or full (default: quick)"),
+    ROW(only, OPTION_TEXT, "LIST", "the parts of the experiment to run, separated by commas"),
     ROW(problem, OPTION_TEXT, "FILE",
         "the problem that the weights solve, when RUN is a file of weights"),
     ROW(grid, OPTION_TEXT, "NxM", "evaluate on a grid with so many points along each coordinate"),

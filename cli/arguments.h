@@ -28,6 +28,7 @@ typedef struct cli_arguments {
     int64_t step;    /* of a checkpoint; -1: the newest */
     int64_t seconds; /* to time steps in, for check */
     const char *out, *problem, *grid, *points, *fields, *variants, *precision, *isa;
+    const char *budget, *only;
     bool resume, quiet, json, residuals, best, images, force, insist, help;
 } cli_arguments;
 

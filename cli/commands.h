@@ -10,12 +10,13 @@ int run_eval(const cli_arguments *arguments);
 int run_export(const cli_arguments *arguments);
 int run_diagnose(const cli_arguments *arguments);
 int run_check(const cli_arguments *arguments);
+int run_reproduce(const cli_arguments *arguments);
 int run_report(const cli_arguments *arguments);
 int run_new(const cli_arguments *arguments);
 int run_list(const cli_arguments *arguments);
 int run_help(const cli_arguments *arguments);
 
 extern const char train_details[], compare_details[], eval_details[], export_details[];
-extern const char diagnose_details[];
+extern const char diagnose_details[], reproduce_details[];
 
 #endif

@@ -47,6 +47,11 @@ bool is_a_comparison(const char *path)
     return holds(path, "compare.json");
 }
 
+bool is_a_reproduction(const char *path)
+{
+    return holds(path, "reproduce.json");
+}
+
 json_t *read_json(const char *folder, const char *name)
 {
     char path[SG_PATH_SIZE], *text;

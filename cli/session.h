@@ -13,9 +13,10 @@
 /* The file that `name` means: a path, or the name of a shipped problem ("burgers"). */
 void find_problem(const char *name, char path[SG_PATH_SIZE]);
 
-/* Whether `path` is the folder of a run, or of a comparison. */
+/* Whether `path` is the folder of a run, of a comparison, or of a reproduction. */
 bool is_a_run(const char *path);
 bool is_a_comparison(const char *path);
+bool is_a_reproduction(const char *path);
 
 bool is_folder(const char *path);
 

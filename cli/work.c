@@ -65,14 +65,11 @@ static size_t list_sets(const cli_arguments *arguments, const char *const *more,
     return n;
 }
 
-bool open_work(work *w, const cli_arguments *arguments, const char *path, const char *const *more,
-               size_t count, int *exit_code)
+bool open_work_with(work *w, const char *path, const char *const *sets, size_t count,
+                    int *exit_code)
 {
-    const char *sets[MOST_SETS + MOST_MORE + 1];
-    char seed[64];
     sg_diagnostic diagnostic = {0};
-    size_t n = list_sets(arguments, more, count, seed, sets);
-    sg_status status = load_work(w, path, sets, n, &diagnostic);
+    sg_status status = load_work(w, path, sets, count, &diagnostic);
     if (status == SG_OK && w->kind->waits)
         wait_passively();
     *exit_code = exit_code_of_input(status);
@@ -84,6 +81,15 @@ bool open_work(work *w, const cli_arguments *arguments, const char *path, const 
         explain_path(path, &diagnostic);
     tell(&diagnostic);
     return false;
+}
+
+bool open_work(work *w, const cli_arguments *arguments, const char *path, const char *const *more,
+               size_t count, int *exit_code)
+{
+    const char *sets[MOST_SETS + MOST_MORE + 1];
+    char seed[64];
+    size_t n = list_sets(arguments, more, count, seed, sets);
+    return open_work_with(w, path, sets, n, exit_code);
 }
 
 void close_work(work *w)

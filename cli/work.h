@@ -34,6 +34,9 @@ typedef struct work_kind {
     /* Steps of the whole run, given the run.json of one that is there. */
     int64_t (*steps)(const void *file, const json_t *record);
 
+    /* Every how many steps the kernels are measured, 0: never; NULL: they cannot be. */
+    int64_t (*diagnose_every)(const void *file);
+
     /* The file with every option written out; released with the heap's allocator. */
     sg_status (*write)(const void *file, char **text);
 
@@ -48,6 +51,10 @@ typedef struct work_kind {
 
     /* The whole of `stablegrad check`. */
     int (*check)(void *file, const cli_arguments *arguments);
+
+    /* Seconds of a training step on this machine, measured with few of them; NaN when they cannot
+     * be. The file is of no other use after that. NULL: they take too long for this. */
+    double (*step_seconds)(void *file, sg_pool *pool);
 
     /* The whole of `stablegrad eval`, given the file and the weights. */
     int (*eval)(const cli_arguments *arguments, const char *path, const char *weights);
@@ -83,6 +90,9 @@ sg_status load_work(work *w, const char *path, const char *const *sets, size_t c
  * returns false; *exit_code is then what the program should end with. */
 bool open_work(work *w, const cli_arguments *arguments, const char *path, const char *const *more,
                size_t count, int *exit_code);
+/* The same with `sets` (count) alone. */
+bool open_work_with(work *w, const char *path, const char *const *sets, size_t count,
+                    int *exit_code);
 void close_work(work *w);
 
 /* The kind of the file at `path`; the last of the list if it cannot be read. */

@@ -49,6 +49,11 @@ static int64_t steps(const void *file, const json_t *record)
     return training(file)->steps;
 }
 
+static int64_t diagnose_every(const void *file)
+{
+    return own(file)->settings.diagnose.every;
+}
+
 static sg_status write_file(const void *file, char **text)
 {
     return sgi_problem_write(file, text);
@@ -104,6 +109,11 @@ static int check(void *file, const cli_arguments *arguments)
     return check_problem(file, arguments);
 }
 
+static double step_seconds(void *file, sg_pool *pool)
+{
+    return time_problem(file, pool);
+}
+
 /* Every reference that has a name is a variant of that name. */
 #define BY_REFERENCE(code, name)                                                                   \
     {name, {"training.stablegrad.method=stablegrad", "training.stablegrad.reference=" name}, 2},
@@ -126,11 +136,13 @@ const work_kind problem_work = {
     .title = title,
     .training = training,
     .steps = steps,
+    .diagnose_every = diagnose_every,
     .write = write_file,
     .method = describe_method,
     .subject = subject,
     .heading = heading,
     .check = check,
+    .step_seconds = step_seconds,
     .eval = eval_problem,
     .keys = &sgi_problem_options,
     .variants = variants,

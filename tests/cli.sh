@@ -490,6 +490,87 @@ says handed/metrics.jsonl '"handover":"raw"'
 says handed/run.json '"handover": "restart"'
 says handed/report.html 'At step 11 the gradients became raw ones'
 
+# The paper's experiments, with everything small: each run is a run of a comparison, and the same command goes on.
+tiny="--set training.steps=20 --set diagnose.every=10 --set diagnose.residuals=60 --set training.evaluate_every=2"
+tiny="$tiny --set points=32 --set conditions.initial.points=16 --set conditions.periodic.points=16"
+tiny="$tiny --set network.hidden=1x8 --set evaluation.grid=3x3x3x3 --set evaluation.points=32"
+tiny="$tiny --set evaluation.condition_points=16 --threads 1"
+expect 2 reproduce table2
+says err "did you mean 'table1'?"
+expect 2 reproduce table1 --budget days
+says err "--budget takes quick, hours or full, not 'days'"
+expect 2 reproduce table1 --only poisson
+says err 'parts: burgers-6'
+expect 2 reproduce lr-control --seeds 0
+expect 2 reproduce lr-control --set points=many --out nowhere
+expect 2 reproduce lr-control --resume --out nowhere
+says err 'nowhere is not the folder of a reproduction'
+[ ! -e nowhere ] || fail "a refused reproduction left a folder"
+# shellcheck disable=SC2086
+expect 0 reproduce lr-control $tiny --out control
+says out 'expected time'
+says out 'quick: 1,000 of 5,000 epochs'
+says out 'with training.steps=20'
+says out 'Update geometry'
+for file in report.html reproduce.json burgers3d/report.html burgers3d/compare.json burgers3d/schedule/weights.safetensors; do
+    [ -s control/$file ] || fail "control/$file is missing"
+done
+grep -q 'pieces: \[{from: 0, until: 10, factor: .*{from: 10, until: 20, factor: ' control/burgers3d/schedule/problem.yaml ||
+    fail "the multipliers: $(grep pieces control/burgers3d/schedule/problem.yaml)"
+grep -q 'until: 500, factor: 5.114545}' control/burgers3d/paper-schedule/problem.yaml || fail "the paper's multipliers"
+cp control/burgers3d/schedule/metrics.jsonl before
+# shellcheck disable=SC2086
+expect 0 reproduce lr-control $tiny --out control --resume
+says out 'is complete'
+cmp control/burgers3d/schedule/metrics.jsonl before || fail "a complete run was trained again"
+expect 2 reproduce lr-control --out control
+says err 'was begun with another --set'
+# shellcheck disable=SC2086
+expect 2 reproduce diagnostics $tiny --out control
+says err 'was begun with another experiment'
+expect 0 report control
+says out 'Update geometry'
+# shellcheck disable=SC2086
+expect 0 reproduce diagnostics $tiny --out seeds --seeds 2 --json
+says out '"event":"tables"'
+grep -q '"seed": 1' seeds/burgers3d/adamw-1/run.json || fail "the second seed"
+
+# Interrupted, killed, and resumed: the same tables, but for the times.
+tables() { "$program" report "$1" | sed '1,/^part/d; /^burgers3d/d; /^report/d'; }
+more="--set training.steps=2000 --set training.evaluate_every=2 --set diagnose.every=1000"
+rm -f events
+mkfifo events
+# shellcheck disable=SC2086
+"$program" reproduce diagnostics $tiny $more --json --out broken >events 2>err &
+pid=$!
+while read -r line; do
+    case $line in *'"evaluation"'*'"stablegrad"'*'"step":100,'*) kill -INT $pid ;; esac
+    echo "$line" >out
+done <events
+got=0
+wait $pid || got=$?
+[ "$got" = 130 ] || fail "interrupted with $got"
+says err 'reproduce diagnostics --budget quick --out broken --resume'
+says out '"event":"tables"'
+tables broken >part
+# shellcheck disable=SC2086
+"$program" reproduce diagnostics $tiny $more --json --out broken >events 2>err &
+pid=$!
+while read -r line; do
+    case $line in *'"evaluation"'*'"stablegrad"'*'"step":600,'*) kill -KILL $pid ;; esac
+done <events
+wait $pid || true
+# shellcheck disable=SC2086
+expect 0 reproduce diagnostics $tiny $more --out broken --quiet
+# shellcheck disable=SC2086
+expect 0 reproduce diagnostics $tiny $more --out unbroken --quiet
+tables broken >resumed
+tables unbroken >whole_tables
+cmp resumed whole_tables || fail "the tables of a resumed reproduction differ"
+! cmp -s part whole_tables || fail "the tables of a part are those of the whole"
+cmp broken/burgers3d/stablegrad/weights.safetensors unbroken/burgers3d/stablegrad/weights.safetensors ||
+    fail "resumed weights differ"
+
 # An interrupted comparison can be reported: the runs that are there, and which are not.
 # shellcheck disable=SC2086
 "$program" compare heat.yaml $small --set training.steps=800 --set training.evaluate_every=1 --json --out half --threads 1 \

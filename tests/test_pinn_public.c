@@ -86,8 +86,8 @@ static double loss_of(sg_pinn_batch *batch)
 /* ---- Derivatives ------------------------------------------------------------------------------
  */
 
-static const char *const shipped[] = {"burgers",   "burgers3d", "heat",
-                                      "helmholtz", "poisson",   "wave"};
+static const char *const shipped[] = {"burgers", "burgers3d", "heat",  "helmholtz",
+                                      "poisson", "wave",      "cavity"};
 enum { SHIPPED = sizeof shipped / sizeof shipped[0] };
 
 /* Sixth-order differences, whose error is far below the tolerance for weights of order one. */

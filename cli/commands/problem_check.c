@@ -56,6 +56,26 @@ static double time_step(sg_pinn_batch *batch, int64_t seconds)
     return best;
 }
 
+double time_problem(sgi_problem *problem, sg_pool *pool)
+{
+    sg_pinn *pinn = NULL;
+    sg_pinn_trainer *trainer = NULL;
+    double seconds = NAN;
+    sg_status status = sgi_problem_fits(problem, true, NULL);
+    if (status == SG_OK)
+        status = sgi_pinn_over(&pinn, problem, NULL);
+    thin_sets(problem);
+    if (status == SG_OK)
+        status = sg_pinn_trainer_create(&trainer, pinn, pool, SG_ISA_AUTO, NULL);
+    if (status == SG_OK) {
+        sg_pinn_batch *batch = sg_pinn_trainer_batch(trainer);
+        seconds = time_step(batch, 0) * times_the_batch(pinn, batch);
+    }
+    sg_pinn_trainer_destroy(trainer);
+    sg_pinn_close(pinn);
+    return seconds;
+}
+
 static void print_sets(const sg_pinn_batch *batch, const sg_pinn_information *information)
 {
     printf("\n%-14s %10s  %s\n", "points", "per step", "channels");

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "commands/reproduction.h"
 #include "training.h"
 
 int run_report(const cli_arguments *arguments)
@@ -12,6 +13,8 @@ int run_report(const cli_arguments *arguments)
         fprintf(stderr, "'stablegrad list' shows those in this folder\n");
         return EXIT_BAD_INPUT;
     }
+    if (is_a_reproduction(folder))
+        return report_reproduction(folder, arguments->quiet);
     sg_status status = write_report(folder);
     if (status == SG_ERROR_IO) /* a run that cannot be written to, or no run at all */
         return is_a_run(folder) || is_a_comparison(folder) ? EXIT_RUN_FAILED : EXIT_BAD_INPUT;

@@ -190,13 +190,8 @@ static void add_count(sgi_text *out, double count, const char *after, bool *any)
     *any = true;
 }
 
-void sgi_page_begin(sgi_page *page)
+void sgi_page_frame(sgi_text *out, const char *title, const char *what)
 {
-    sgi_text *out = page->out;
-    const sgi_run *run = &page->runs->runs[0];
-    const char *title = sgi_run_text(run, NULL, "title");
-    if (!title[0])
-        title = page->runs->name;
     sgi_text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                       "img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
@@ -208,10 +203,20 @@ void sgi_page_begin(sgi_page *page)
     sgi_text_add(out, style);
     sgi_text_add(out,
                  "</style>\n</head>\n<body>\n<main>\n<header>\n<p class=\"eyebrow\">StableGrad ");
-    sgi_text_add(out, page->runs->comparison ? "comparison" : "run");
+    sgi_text_add(out, what);
     sgi_text_add(out, "</p>\n<h1>");
     sgi_text_escape(out, title);
     sgi_text_add(out, "</h1>\n<p>");
+}
+
+void sgi_page_begin(sgi_page *page)
+{
+    sgi_text *out = page->out;
+    const sgi_run *run = &page->runs->runs[0];
+    const char *title = sgi_run_text(run, NULL, "title");
+    if (!title[0])
+        title = page->runs->name;
+    sgi_page_frame(out, title, page->runs->comparison ? "comparison" : "run");
     bool any = false;
     const sgi_report_kind *kind = page->summary->kind;
     const char *network = page->runs->comparison ? kind->compared_network : "network";
@@ -224,10 +229,9 @@ void sgi_page_begin(sgi_page *page)
     sgi_text_add(out, "</p>\n</header>\n");
 }
 
-void sgi_page_contents(sgi_page *page, const sgi_text *body)
+void sgi_page_contents(sgi_text *out, const sgi_text *body)
 {
     static const char mark[] = "<section id=\"", heading[] = "\">\n<h2>";
-    sgi_text *out = page->out;
     sgi_text_add(out, "<nav aria-label=\"Contents\">");
     for (const char *at = body->data; at && (at = strstr(at, mark));) {
         const char *id = at + sizeof mark - 1, *quote = strchr(id, '"');
@@ -246,10 +250,10 @@ void sgi_page_contents(sgi_page *page, const sgi_text *body)
     sgi_text_add(out, "</nav>\n");
 }
 
-void sgi_page_end(sgi_page *page)
+void sgi_page_end(sgi_text *out)
 {
-    sgi_text_add(page->out, "<footer>Written by StableGrad. This file is complete in itself: it "
-                            "loads nothing.</footer>\n</main>\n<div id=\"tip\"></div>\n<script>");
-    sgi_text_add(page->out, script);
-    sgi_text_add(page->out, "</script>\n</body>\n</html>\n");
+    sgi_text_add(out, "<footer>Written by StableGrad. This file is complete in itself: it "
+                      "loads nothing.</footer>\n</main>\n<div id=\"tip\"></div>\n<script>");
+    sgi_text_add(out, script);
+    sgi_text_add(out, "</script>\n</body>\n</html>\n");
 }

@@ -64,9 +64,12 @@ bool sgi_page_ending(sgi_text *out, const sgi_run *run);
 /* Lines that could not be read, runs that are missing. */
 void sgi_page_gaps(sgi_page *page);
 
+/* The page's frame up to the line under its title, which ends with </p></header>; `what` it is a
+ * page of. */
+void sgi_page_frame(sgi_text *out, const char *title, const char *what);
 void sgi_page_begin(sgi_page *page);
 /* Links to every section of `body` that has a heading. */
-void sgi_page_contents(sgi_page *page, const sgi_text *body);
+void sgi_page_contents(sgi_text *out, const sgi_text *body);
 void sgi_page_statement(sgi_page *page); /* what was solved */
 void sgi_page_result(sgi_page *page);    /* did it work */
 void sgi_page_curves(sgi_page *page);    /* how well against the baseline */
@@ -75,7 +78,7 @@ void sgi_page_scaling(sgi_page *page);   /* what StableGrad did */
 void sgi_page_diagnosis(sgi_page *page); /* the kernels, where they were measured */
 void sgi_page_table(sgi_page *page);     /* final metrics, of either kind of run */
 void sgi_page_repeat(sgi_page *page);    /* the problem file, and how to repeat it */
-void sgi_page_end(sgi_page *page);
+void sgi_page_end(sgi_text *out);
 
 /* In place of result, curves and solution for image runs. */
 void sgi_page_image_result(sgi_page *page);

@@ -31,9 +31,9 @@ static void write_sections(sgi_page *page)
     page->out = out;
     if (body.status == SG_OK) {
         sgi_page_begin(page);
-        sgi_page_contents(page, &body);
+        sgi_page_contents(out, &body);
         sgi_text_bytes(out, body.data, body.size);
-        sgi_page_end(page);
+        sgi_page_end(out);
     } else {
         out->status = body.status;
     }
