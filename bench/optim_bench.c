@@ -48,8 +48,8 @@ static sg_params *make_params(void)
         char name[16];
         snprintf(name, sizeof name, "block%d", b);
         size_t begin = (size_t)b * PER_BLOCK;
-        sg_span span = {name, values + begin, gradients + begin, PER_BLOCK, SG_FLOAT32,
-                        b,    SG_ROLE_WEIGHT};
+        sg_span span = {
+            name, values + begin, gradients + begin, PER_BLOCK, SG_FLOAT32, b, SG_ROLE_WEIGHT, 0};
         check(sg_params_add(params, &span));
     }
     return params;

@@ -164,6 +164,8 @@ static const variant variants[] = {
     {"plain", {"network.norm=none", "training.stablegrad.method=none"}, 2},
     {"stablegrad", {"network.norm=none", "training.stablegrad.method=stablegrad"}, 2},
     {"sign", {"network.norm=none", "training.stablegrad.method=sign"}, 2},
+    {"znorm", {"network.norm=none", "training.stablegrad.method=znorm"}, 2},
+    {"agc", {"network.norm=none", "training.stablegrad.method=agc"}, 2},
     {"group", {"network.norm=group", "training.stablegrad.method=none"}, 2},
     {"layer", {"network.norm=layer", "training.stablegrad.method=none"}, 2},
 };

@@ -124,6 +124,8 @@ static const variant variants[] = {
     {"margin", {"training.stablegrad.method=stablegrad", "training.stablegrad.until=margin"}, 2},
     SG_REFERENCE_LIST(BY_REFERENCE,
                       SGI_LIST_NOTHING){"sign", {"training.stablegrad.method=sign"}, 1},
+    {"znorm", {"training.stablegrad.method=znorm"}, 1},
+    {"agc", {"training.stablegrad.method=agc"}, 1},
 };
 
 static const char *const files[] = {"field.npz", "field.vti", NULL};

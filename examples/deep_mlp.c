@@ -136,11 +136,18 @@ static sg_params *describe(network *net)
                           (size_t)(sizes[l] * sizes[l + 1]),
                           SG_FLOAT32,
                           l,
-                          SG_ROLE_WEIGHT};
+                          SG_ROLE_WEIGHT,
+                          0};
         check(sg_params_add(params, &weight));
         snprintf(name, sizeof name, "layers.%d.bias", l);
-        sg_span bias = {name, net->bias[l], net->bias_grad[l], (size_t)sizes[l + 1], SG_FLOAT32,
-                        l,    SG_ROLE_BIAS};
+        sg_span bias = {name,
+                        net->bias[l],
+                        net->bias_grad[l],
+                        (size_t)sizes[l + 1],
+                        SG_FLOAT32,
+                        l,
+                        SG_ROLE_BIAS,
+                        0};
         check(sg_params_add(params, &bias));
     }
     return params;

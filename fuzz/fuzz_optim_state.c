@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sg_params *params;
     sg_optim *optim;
     sg_optim_config config = sg_optim_defaults(SG_OPTIM_ADAMW);
-    sg_span span = {"w", value, gradient, 5, SG_FLOAT32, 0, SG_ROLE_WEIGHT};
+    sg_span span = {"w", value, gradient, 5, SG_FLOAT32, 0, SG_ROLE_WEIGHT, 0};
     if (sg_params_create(&params, NULL) != SG_OK)
         return 0;
     if (sg_params_add(params, &span) == SG_OK &&

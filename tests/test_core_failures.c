@@ -21,7 +21,7 @@ static sg_status live(const sg_allocator *allocator, void *context)
         status = sg_params_create(&params, allocator);
     for (int i = 0; i < SPANS && status == SG_OK; i++) {
         char name[2] = {(char)('a' + i), 0};
-        sg_span span = {name, value[i], gradient[i], 3, SG_FLOAT64, i, SG_ROLE_WEIGHT};
+        sg_span span = {name, value[i], gradient[i], 3, SG_FLOAT64, i, SG_ROLE_WEIGHT, 0};
         status = sg_params_add(params, &span);
     }
     if (status == SG_OK)
@@ -58,7 +58,7 @@ static void steps_allocate_nothing(void **state)
     sg_optim *optim;
     sg_optim_config config = sg_optim_defaults(SG_OPTIM_ADAMW);
     assert_ok(sg_params_create(&params, &allocator));
-    sg_span span = {"w", value, gradient, 100, SG_FLOAT32, 0, SG_ROLE_WEIGHT};
+    sg_span span = {"w", value, gradient, 100, SG_FLOAT32, 0, SG_ROLE_WEIGHT, 0};
     assert_ok(sg_params_add(params, &span));
     assert_ok(sg_scaler_create(&scaler, params, NULL, NULL, &allocator));
     assert_ok(sg_optim_create(&optim, params, &config, NULL, &allocator));

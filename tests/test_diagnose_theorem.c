@@ -278,7 +278,8 @@ static void updates(void **state)
                         counts[s],
                         SG_FLOAT32,
                         0,
-                        SG_ROLE_WEIGHT};
+                        SG_ROLE_WEIGHT,
+                        0};
         assert_ok(sg_params_add(params, &span));
     }
     const double values[] = {2, 1, 2, 0, 3, 4}, step[] = {0.3, 0, 0, 0.4, 0.03, 0.04};

@@ -39,7 +39,7 @@ static void open_run(run *r, sg_type type, const sg_optim_config *optim,
         }
         void *value = type == SG_FLOAT32 ? (void *)r->value.f32[i] : r->value.f64[i];
         void *gradient = type == SG_FLOAT32 ? (void *)r->gradient.f32[i] : r->gradient.f64[i];
-        sg_span span = {names[i], value, gradient, COUNT, type, i == 2, (sg_role)(i == 1)};
+        sg_span span = {names[i], value, gradient, COUNT, type, i == 2, (sg_role)(i == 1), 0};
         assert_ok(sg_params_add(r->params, &span));
     }
     assert_ok(sg_scaler_create(&r->scaler, r->params, scale, NULL, NULL));

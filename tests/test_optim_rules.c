@@ -34,7 +34,8 @@ static void open_with(fixture *f, const sg_optim_config *optim, const sg_scale_c
                         counts[i],
                         SG_FLOAT32,
                         i == 2,
-                        i == 1 ? SG_ROLE_BIAS : SG_ROLE_WEIGHT};
+                        i == 1 ? SG_ROLE_BIAS : SG_ROLE_WEIGHT,
+                        0};
         assert_ok(sg_params_add(f->params, &span));
     }
     f->scaler = NULL;
@@ -71,6 +72,7 @@ static void fused_equals_applied(void **state)
             sg_scale_config scale = sg_scale_defaults();
             config.momentum = 0.9;
             scale.method = (sg_method)m;
+            scale.threshold = 5e-4; /* gradients are a thousandth of the values */
             open_with(&one, &config, &scale, NULL);
             open_with(&two, &config, &scale, NULL);
             float raw = two.gradient[0][7];
@@ -292,7 +294,7 @@ static void bad_configurations(void **state)
     good.isa = SG_ISA_AUTO;
     assert_status(sg_params_bind(one.params, 0, NULL, one.gradient[0]), SG_ERROR_ARGUMENT);
     sg_params *gradients_only;
-    sg_span span = {"g", NULL, one.gradient[0], 1, SG_FLOAT32, 0, SG_ROLE_WEIGHT};
+    sg_span span = {"g", NULL, one.gradient[0], 1, SG_FLOAT32, 0, SG_ROLE_WEIGHT, 0};
     assert_ok(sg_params_create(&gradients_only, NULL));
     assert_ok(sg_params_add(gradients_only, &span));
     assert_status(sg_optim_create(&optim, gradients_only, &good, NULL, NULL), SG_ERROR_ARGUMENT);

@@ -20,7 +20,7 @@ static void open_run(run *r, const char *name, sg_optim_kind kind, double moment
     for (size_t i = 0; i < COUNT; i++)
         r->value[i] = sgi_random_normal(1, 0, i);
     assert_ok(sg_params_create(&r->params, NULL));
-    sg_span span = {name, r->value, r->gradient, COUNT, SG_FLOAT64, 0, SG_ROLE_WEIGHT};
+    sg_span span = {name, r->value, r->gradient, COUNT, SG_FLOAT64, 0, SG_ROLE_WEIGHT, 0};
     assert_ok(sg_params_add(r->params, &span));
     assert_ok(sg_optim_create(&r->optim, r->params, &config, NULL, NULL));
 }

@@ -50,7 +50,8 @@ static void open_part(run *r, const sg_optim_config *config, const sg_scale_conf
                         end[s] - begin[s],
                         SG_FLOAT64,
                         s == 2,
-                        (sg_role)(s == 1)};
+                        (sg_role)(s == 1),
+                        0};
         assert_ok(sg_params_add(r->params, &span));
     }
     assert_ok(sg_scaler_create(&r->scaler, r->params, scale, pool, NULL));

@@ -17,7 +17,7 @@ typedef struct model {
 static void add(sg_params *params, const char *name, double *value, double *gradient, size_t count,
                 int layer, sg_role role)
 {
-    sg_span span = {name, value, gradient, count, SG_FLOAT64, layer, role};
+    sg_span span = {name, value, gradient, count, SG_FLOAT64, layer, role, 0};
     assert_ok(sg_params_add(params, &span));
 }
 

@@ -31,7 +31,8 @@ static void open_with(fixture *f, const sg_scale_config *config)
                         counts[i],
                         SG_FLOAT64,
                         (int)i / 2,
-                        i % 2 ? SG_ROLE_BIAS : SG_ROLE_WEIGHT};
+                        i % 2 ? SG_ROLE_BIAS : SG_ROLE_WEIGHT,
+                        0};
         assert_ok(sg_params_add(f->params, &span));
     }
     assert_ok(sg_scaler_create(&f->scaler, f->params, config, NULL, NULL));
@@ -397,7 +398,7 @@ static void factors_stay_in_the_range_of_the_type(void **state)
     sg_params *params;
     assert_ok(sg_params_create(&params, NULL));
     for (int i = 0; i < 2; i++) {
-        sg_span span = {i ? "b" : "a", g[i], g[i], 2, SG_FLOAT32, i, SG_ROLE_WEIGHT};
+        sg_span span = {i ? "b" : "a", g[i], g[i], 2, SG_FLOAT32, i, SG_ROLE_WEIGHT, 0};
         assert_ok(sg_params_add(params, &span));
     }
     sg_scaler *scaler;
@@ -516,7 +517,7 @@ static void layer_blocks_are_named_by_what_their_spans_share(void **state)
     sg_params *params;
     assert_ok(sg_params_create(&params, NULL));
     for (size_t i = 0; i < 7; i++) {
-        sg_span span = {span_names[i], NULL, &g[i], 1, SG_FLOAT64, layers[i], SG_ROLE_WEIGHT};
+        sg_span span = {span_names[i], NULL, &g[i], 1, SG_FLOAT64, layers[i], SG_ROLE_WEIGHT, 0};
         assert_ok(sg_params_add(params, &span));
     }
     sg_scaler *scaler;

@@ -261,6 +261,8 @@ static const char *const every[][3] = {
     {"training.stablegrad.reference", "norm", "norm"},
     {"training.stablegrad.blocks", "layer", "layer"},
     {"training.stablegrad.eps", "1e-6", "1e-6"},
+    {"training.stablegrad.threshold", "0.02", "0.02"},
+    {"training.stablegrad.floor", "1e-4", "0.0001"},
     {"training.log_every", "1", "1"},
     {"training.evaluate_every", "40", "40"},
     {"training.checkpoint_every", "50", "50"},

@@ -58,7 +58,11 @@ double sg_moments_std(const sg_moments *moments);
     /* g <- sign(g), the baseline of the paper's appendix C.2 */                                   \
     X(SG_METHOD_SIGN, "sign")                                                                      \
     /* g as it is: statistics and the guard against non-finite values only */                      \
-    X(SG_METHOD_NONE, "none", "none=off")
+    X(SG_METHOD_NONE, "none", "none=off")                                                          \
+    /* g <- (g - mean(g)) / (std(g) + eps), ZNorm (Yun, 2024) */                                   \
+    X(SG_METHOD_ZNORM, "znorm", "znorm", "ZNorm")                                                  \
+    /* each row of a tensor clipped by the norm of its values, AGC (Brock et al., 2021) */         \
+    X(SG_METHOD_AGC, "agc", "agc", "AGC")
 
 typedef enum sg_method { SG_METHOD_LIST(SG_LIST_ENUM) } sg_method;
 #define SG_METHOD_COUNT (0 SG_METHOD_LIST(SG_LIST_COUNT))
@@ -126,6 +130,7 @@ const char *sg_sharding_name(sg_sharding sharding);
  * rank calls it the same number of times in each sg_scaler_measure, once more in an sg_optim_step
  * that clips sharded gradients which are signs or were scaled in memory, and once more in one of an
  * optimizer that looks at whole tensors (LAMB, NovoGrad, Adam-mini) when gradients are sharded.
+ * A rank that holds a part of a tensor with rows holds whole rows of it under SG_METHOD_AGC.
  * Sums are reduced, never standard deviations, so that the statistics are those of the global
  * batch. */
 typedef int sg_reduce_function(void *context, double *values, size_t count);
@@ -144,9 +149,12 @@ typedef struct sg_scale_config {
     void *reduce_context;       /* must outlive the scaler */
     sg_sharding sharding;       /* only looked at when `reduce` is given */
     sg_isa isa;
+    double threshold; /* SG_METHOD_AGC: the most that |g| / |w| of a row may be, > 0 */
+    double floor;     /* SG_METHOD_AGC: what |w| of a row counts as at least, > 0 */
 } sg_scale_config;
 
-/* The paper's method: stablegrad, output, layer, eps 1e-8, from 0, forever, convert, one rank. */
+/* The paper's method: stablegrad, output, layer, eps 1e-8, from 0, forever, convert, one rank; and
+ * for AGC its authors' threshold 0.01 and floor 1e-3. */
 sg_scale_config sg_scale_defaults(void);
 
 /* ---- The scaler --------------------------------------------------------------------------- */
@@ -154,7 +162,8 @@ sg_scale_config sg_scale_defaults(void);
 typedef struct sg_scaler sg_scaler;
 
 /* Makes a scaler over `params` (sealed from now on). `pool` may be NULL; pool and params must
- * outlive the scaler. `config` NULL means the defaults; it is copied. */
+ * outlive the scaler. `config` NULL means the defaults; it is copied. SG_METHOD_AGC needs a value
+ * in every span. */
 SG_CHECKED sg_status sg_scaler_create(sg_scaler **scaler, sg_params *params,
                                       const sg_scale_config *config, sg_pool *pool,
                                       const sg_allocator *allocator);
@@ -205,8 +214,9 @@ typedef struct sg_block_report {
     size_t count;      /* elements of this block that had a gradient, on this rank */
     double std;        /* raw; |g| for a block of one element */
     double norm2;      /* |g|^2, raw */
-    double factor;     /* alpha; 1 where the block is left as it is */
-    double scaled_std; /* std after the factor (for SG_METHOD_SIGN: the raw one) */
+    double factor;     /* alpha; 1 where the block is left as it is, and for SG_METHOD_SIGN; what
+                          the norm is multiplied by, for SG_METHOD_AGC */
+    double scaled_std; /* factor * std */
     bool finite;       /* false: this block's gradient is not finite */
 } sg_block_report;
 

@@ -17,6 +17,8 @@ class Config:
     start: int
     until: int
     handover: str
+    threshold: float
+    floor: float
 
     def active(self, step):
         """Whether the method is in force at `step`."""
@@ -27,7 +29,8 @@ class Config:
         return self.method == "stablegrad" and self.reference in ("output", "residual")
 
 
-def make_config(method, reference, blocks, eps, start, until, handover):
+def make_config(method, reference, blocks, eps, start, until, handover, threshold=0.01,
+                floor=1e-3):
     """`reference` is a name, or a number for a constant; `until` None means forever."""
     constant = 1.0
     if not isinstance(reference, str):
@@ -44,7 +47,11 @@ def make_config(method, reference, blocks, eps, start, until, handover):
     eps = number("eps", eps)
     if not (math.isfinite(eps) and eps >= 0):
         raise StableGradError(f"eps is {eps!r}; it must be finite and >= 0")
+    for name, value in (("threshold", threshold), ("floor", floor)):
+        if not (math.isfinite(number(name, value)) and value > 0):
+            raise StableGradError(f"{name} is {value!r}; it must be finite and > 0")
     until = FOREVER if until is None else int(until)
     if not 0 <= int(start) <= until <= FOREVER:
         raise StableGradError(f"the window is [{start}, {until}); it must have 0 <= start <= until")
-    return Config(method, reference, blocks, constant, eps, int(start), until, handover)
+    return Config(method, reference, blocks, constant, eps, int(start), until, handover,
+                  float(threshold), float(floor))

@@ -117,10 +117,14 @@ class Handover:
 
 
 def _gain(config, report, block):
-    """What the block's gradient was multiplied by; signs have the root mean square 1."""
+    """What the block's gradient was multiplied by; signs have the root mean square 1, and what is
+    centred loses its mean."""
     touched = config.blocks != "weight" or role_of(block.name) != "bias"
     if report.outcome == "scaled" and config.method == "sign" and touched and block.norm2 > 0:
         return math.sqrt(block.count / block.norm2)
+    if report.outcome == "scaled" and config.method == "znorm" and block.count > 1 and (
+            block.factor != 1):
+        return block.factor * math.sqrt(block.count / block.norm2) * block.std
     return block.factor
 
 

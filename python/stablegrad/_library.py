@@ -52,7 +52,7 @@ ISAS = Names("sg_isa_name")
 
 # What the rules written in Python (_rules.py) do themselves, without the library; a library that
 # has other names is refused.
-METHODS = ("stablegrad", "sign", "none")
+METHODS = ("stablegrad", "sign", "none", "znorm", "agc")
 REFERENCES = ("output", "residual", "norm", "inner", "constant")
 BLOCKS = ("layer", "tensor", "weight", "all")
 HANDOVERS = ("convert", "keep", "restart")
@@ -66,7 +66,8 @@ ReduceFunction = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(c_double), c_size_t)
 
 class Span(Structure):
     _fields_ = [("name", c_char_p), ("value", c_void_p), ("gradient", c_void_p),
-                ("count", c_size_t), ("type", c_int), ("layer", c_int), ("role", c_int)]
+                ("count", c_size_t), ("type", c_int), ("layer", c_int), ("role", c_int),
+                ("rows", c_size_t)]
 
 
 class Moments(Structure):
@@ -77,7 +78,8 @@ class ScaleConfig(Structure):
     _fields_ = [("method", c_int), ("reference", c_int), ("blocks", c_int),
                 ("constant", c_double), ("eps", c_double), ("start", c_uint64),
                 ("until", c_uint64), ("handover", c_int), ("reduce", ReduceFunction),
-                ("reduce_context", c_void_p), ("sharding", c_int), ("isa", c_int)]
+                ("reduce_context", c_void_p), ("sharding", c_int), ("isa", c_int),
+                ("threshold", c_double), ("floor", c_double)]
 
 
 class BlockReport(Structure):

@@ -35,6 +35,11 @@ def check_pair(name, value, gradient):
                 f"the gradient {gradient.dtype}{list(gradient.shape)}")
 
 
+def rows_of(shape):
+    """How many outputs an array belongs to; 0: it is not divided, as a bias."""
+    return shape[0] if len(shape) > 1 else 0
+
+
 class Parameters(Closing):
     """An ordered set of named arrays, shared by the scalers and optimizers made from it.
 
@@ -63,7 +68,8 @@ class Parameters(Closing):
             raise StableGradError(f"'{name}' has neither a value nor a gradient")
         _check(name, value, gradient)
         span = Span(name.encode(), _address(value), _address(gradient), model.size,
-                    TYPES.index(model.dtype.name), layer, choose(f"role of '{name}'", role, ROLES))
+                    TYPES.index(model.dtype.name), layer, choose(f"role of '{name}'", role, ROLES),
+                    rows_of(model.shape))
         library().sg_params_add(self.pointer, ctypes.byref(span))
         self._arrays.append((value, gradient, model.shape, model.dtype))
 

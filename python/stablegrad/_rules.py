@@ -66,21 +66,29 @@ class Block:
     def takes_part(self):
         return self.touched and self.moments.std() > 0
 
-    def factor(self, c, eps):
-        """alpha; 1 for a block without spread or whose scaled values would leave the range."""
+    def scalable(self, c, eps):
+        """False for a block without spread or whose scaled values would leave the range."""
         if not self.takes_part():
-            return 1.0
+            return False
         alpha = c / (self.moments.std() + eps)
         # No element is further from the mean than sqrt(m2).
         bound = abs(self.moments.mean) + math.sqrt(self.moments.m2)
-        in_range = (self.range.factor_smallest <= alpha <= self.range.factor_largest and
-                    alpha * bound <= self.range.largest)
-        return alpha if in_range else 1.0
+        return (self.range.factor_smallest <= alpha <= self.range.factor_largest and
+                alpha * bound <= self.range.largest)
+
+    def factor(self, c, eps):
+        """alpha; 1 for a block that is left as it is."""
+        return c / (self.moments.std() + eps) if self.scalable(c, eps) else 1.0
+
+    def centre(self):
+        """What ZNorm takes off: the mean, but 0 of one number, whose deviation is |g|."""
+        return self.moments.mean if self.moments.count > 1 else 0.0
 
 
 def measure(config, step, blocks, signal, scale, reduce=None):
     """The Report of step `step`, its counters 0. `signal` is the observed Moments, `scale` the
-    reference scale itself or None; `reduce` sums a list of floats over all ranks."""
+    reference scale itself or None; `reduce` sums a list of floats over all ranks. The factors of
+    AGC, which depend on the values, are left at 1."""
     finite = all(math.isfinite(b.moments.m2) for b in blocks)
     if reduce is not None:
         signal, finite = _reduced(signal, finite, reduce)
@@ -89,11 +97,21 @@ def measure(config, step, blocks, signal, scale, reduce=None):
         raise StableGradError("the reference scale needs a signal and none was observed this step")
     signal_finite = math.isfinite(signal.m2)
     outcome, c = _decide(config, step, blocks, signal, scale, finite)
-    scaling = outcome == "scaled" and config.method == "stablegrad"
-    reports = tuple(_block_report(b, b.factor(c, config.eps) if scaling else 1.0) for b in blocks)
+    scaling = outcome == "scaled" and config.method in ("stablegrad", "znorm")
+    target = c if config.method == "stablegrad" else 1.0
+    reports = tuple(_block_report(b, b.factor(target, config.eps) if scaling else 1.0)
+                    for b in blocks)
     return Report(step, outcome, c, _ratio(blocks, [r.std for r in reports]),
                   _ratio(blocks, [r.scaled_std for r in reports]), signal_finite, reports,
                   *([0] * len(COUNTERS)))
+
+
+def with_factors(report, blocks, factors):
+    """The report with other factors of its blocks."""
+    reports = tuple(dataclasses.replace(r, factor=f, scaled_std=f * r.std)
+                    for r, f in zip(report.blocks, factors))
+    return dataclasses.replace(report, blocks=reports,
+                               ratio_scaled=_ratio(blocks, [r.scaled_std for r in reports]))
 
 
 def counted(report, counters):
@@ -118,7 +136,7 @@ def _decide(config, step, blocks, signal, scale, finite):
         return "not finite", 0.0
     if not config.active(step):
         return "inactive", 0.0
-    if config.method == "sign":
+    if config.method != "stablegrad":  # the others have no reference
         return "scaled", 0.0
     if config.needs_signal() and scale is None and not math.isfinite(signal.m2):
         return "not finite", 0.0

@@ -21,6 +21,7 @@ def c_config(config, reduce, sharding="replicated", isa="auto"):
     result.blocks = BLOCKS.index(config.blocks)
     result.constant, result.eps = config.constant, config.eps
     result.start, result.until = config.start, config.until
+    result.threshold, result.floor = config.threshold, config.floor
     result.handover = HANDOVERS.index(config.handover)
     result.reduce = reduce
     result.sharding = choose("sharding", sharding, SHARDINGS)
@@ -62,14 +63,16 @@ class Scaler(Closing):
     "weight" or "all"; active for start <= step < until. `handover` is "convert", "keep" or
     "restart": what an Optimizer does with its moments when the gradients change units at either
     end of that window. `threads` 0: one for each processor.
+    `method` is "stablegrad", "sign", "none", "znorm" or "agc", whose `threshold` and `floor` are.
     `reduce`, for several ranks, sums a float64 array over all ranks in place.
     """
 
     def __init__(self, parameters, *, reference="output", blocks="layer", eps=1e-8, start=0,
                  until=None, method="stablegrad", handover="convert", threads=1, isa="auto",
-                 reduce=None, sharding="replicated"):
+                 reduce=None, sharding="replicated", threshold=0.01, floor=1e-3):
         self.parameters = as_parameters(parameters)
-        self.config = make_config(method, reference, blocks, eps, start, until, handover)
+        self.config = make_config(method, reference, blocks, eps, start, until, handover,
+                                  threshold, floor)
         self._reduction = Reduction(reduce)
         self._pool = make_pool(threads)
         lib = library()

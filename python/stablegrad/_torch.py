@@ -35,7 +35,9 @@ class StableGrad(Closing):
     blocks: "layer" (a module's own parameters together), "tensor", "weight" (biases untouched),
         "all".
     start, until: active for start <= step < until, counted in calls of apply; None: for ever.
-    method: "stablegrad", "sign" (the baseline g <- sign(g)), "none" (statistics and guard only).
+    method: "stablegrad", "none" (statistics and guard only), or a method to compare with: "sign"
+        (g <- sign(g)), "znorm" (g <- (g - mean) / std), "agc" (the gradient of each output's
+        weights is clipped to `threshold` times their norm, which counts as `floor` at least).
     backend: "c" works in place on CPU tensors, "torch" on any device; "auto" picks per step.
     threads: of the C library; None: as many as torch uses.
     process_group: of torch.distributed, when every rank holds the same averaged gradients, as
@@ -48,8 +50,9 @@ class StableGrad(Closing):
 
     def __init__(self, model, reference="output", blocks="layer", eps=1e-8, start=0, until=None,
                  method="stablegrad", backend="auto", threads=None, process_group=None,
-                 optimizer=None, handover="convert"):
-        self.config = make_config(method, reference, blocks, eps, start, until, handover)
+                 optimizer=None, handover="convert", threshold=0.01, floor=1e-3):
+        self.config = make_config(method, reference, blocks, eps, start, until, handover,
+                                  threshold, floor)
         choose("backend", backend, BACKENDS)
         self._backend = backend
         self._threads = threads

@@ -2,6 +2,7 @@
 torch operations for everything else. Both give the same reports and the same gradients."""
 
 import ctypes
+import math
 
 import torch
 
@@ -9,6 +10,7 @@ from . import _library as c
 from . import _rules as rules
 from ._handles import Handle, make_pool, pointer_of
 from ._names import layer_numbers, layer_of, role_of
+from ._parameters import rows_of
 from ._report import report_from_c
 from ._scaler import Reduction, c_config
 
@@ -44,6 +46,7 @@ class CBackend:
         self._reduction = Reduction(reduce)
         self._shapes = None
         self._params = self._scaler = None
+        self._values = None  # of AGC, alive while the library may look at them
 
     def close(self):
         for handle in (self._scaler, self._params, self._pool):
@@ -92,9 +95,11 @@ class CBackend:
             return
         lib = c.library()
         params = Handle(lambda out: lib.sg_params_create(out, None), lib.sg_params_destroy)
-        for name, layer, (kind, count) in zip(self._names, self._layers, shapes):
-            span = c.Span(name.encode(), None, None, count, kind, layer,
-                          c.ROLES.index(role_of(name)))
+        for name, layer, (kind, count), parameter in zip(self._names, self._layers, shapes,
+                                                         parameters):
+            value = parameter.data_ptr() if self._config.method == "agc" else None
+            span = c.Span(name.encode(), value, None, count, kind, layer,
+                          c.ROLES.index(role_of(name)), rows_of(parameter.shape))
             lib.sg_params_add(params.pointer, ctypes.byref(span))
         settings = c_config(self._config, self._reduction.callback)
         scaler = Handle(
@@ -107,13 +112,16 @@ class CBackend:
         """Points the library at the gradients. Returns (parameter, copy) for those that do not
         fill their memory, such as expanded ones: the copy is scaled in their place."""
         bind, params = c.library().sg_params_bind, self._params.pointer
+        rows = self._config.method == "agc"  # the only method to which the order matters
+        self._values = [p.detach().contiguous() for p in parameters] if rows else None
         copies = []
         for i, parameter in enumerate(parameters):
             values = parameter.grad
-            if values is not None and not is_dense(values):
+            if values is not None and not (values.is_contiguous() if rows else is_dense(values)):
                 values = values.contiguous()
                 copies.append((parameter, values))
-            bind(params, i, None, None if values is None else values.data_ptr())
+            bind(params, i, self._values[i].data_ptr() if rows else None,
+                 None if values is None else values.data_ptr())
         return copies
 
 
@@ -143,12 +151,41 @@ class TorchBackend:
         blocks = self._blocks(parameters)
         report = rules.measure(self._config, step, list(blocks.values()), signal, scale,
                                self._reduce_list if self._reduce else None)
+        if report.outcome == "scaled" and self._config.method == "agc":
+            return self._clip(report, blocks, parameters)
         if report.outcome == "scaled":
             factors = {b.name: b.factor for b in report.blocks}
             for name, parameter in zip(self._block_names, parameters):
                 if parameter.grad is not None:
-                    self._scale(parameter, blocks[name].touched, factors[name])
+                    self._scale(parameter, blocks[name], factors[name])
         return report
+
+    def _clip(self, report, blocks, parameters):
+        """AGC: clips the gradients row by row; the report with what is left of each block."""
+        left = dict.fromkeys(blocks, 0.0)
+        for name, parameter in zip(self._block_names, parameters):
+            if parameter.grad is not None and blocks[name].touched:
+                left[name] += self._clip_rows(parameter)
+        factors = [math.sqrt(left[b.name] / b.moments.norm2())
+                   if b.touched and left[b.name] < b.moments.norm2() else 1.0
+                   for b in blocks.values()]
+        return rules.with_factors(report, list(blocks.values()), factors)
+
+    def _clip_rows(self, parameter):
+        """|g|^2 of what is left."""
+        config, gradient = self._config, parameter.grad
+        rows = max(rows_of(gradient.shape), 1)
+        with torch.no_grad():
+            norms = gradient.double().reshape(rows, -1).norm(dim=1)
+            most = parameter.double().reshape(rows, -1).norm(dim=1)
+            most = config.threshold * most.clamp(min=config.floor)
+            clipped = torch.isfinite(most) & (norms > most)
+            factors = torch.where(clipped, most / norms, torch.ones_like(norms))
+            if bool(clipped.any()):
+                shape = (-1,) + (1,) * (gradient.dim() - 1) if rows > 1 else (1,) * gradient.dim()
+                scaled = gradient.double().mul_(factors.reshape(shape)).to(gradient.dtype)
+                parameter.grad = scaled
+            return float((factors * norms).square().sum())
 
     def _blocks(self, parameters):
         """This step's blocks by name, in the order of the parameters."""
@@ -164,9 +201,10 @@ class TorchBackend:
                 block.moments.merge(next(measured))
         return blocks
 
-    def _scale(self, parameter, touched, factor):
-        sign = self._config.method == "sign" and touched
-        if not sign and factor == 1:
+    def _scale(self, parameter, block, factor):
+        sign = self._config.method == "sign" and block.touched
+        centred = self._config.method == "znorm" and block.scalable(1.0, self._config.eps)
+        if not sign and not centred and factor == 1:
             return
         gradient = parameter.grad
         if not is_dense(gradient):  # an expanded one cannot be written in place
@@ -174,6 +212,8 @@ class TorchBackend:
         with torch.no_grad():
             if sign:
                 gradient.sign_()
+            elif centred:
+                gradient.copy_(gradient.double().sub_(block.centre()).mul_(factor))
             elif torch.finfo(gradient.dtype).bits < 32:  # a 16-bit factor would be too coarse
                 gradient.copy_(gradient.float().mul_(factor))
             else:

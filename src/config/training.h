@@ -40,7 +40,7 @@ typedef struct sgi_training_settings {
     int handover; /* sg_handover */
     sgi_reference_choice reference;
     int blocks; /* sg_blocks */
-    double scale_eps;
+    double scale_eps, threshold, floor_norm;
     int64_t log_every, evaluate_every, checkpoint_every;
 } sgi_training_settings;
 

@@ -12,6 +12,8 @@ sg_scale_config sgi_training_scale(const sgi_training_settings *training, uint64
         config.constant = training->reference.constant;
     config.blocks = (sg_blocks)training->blocks;
     config.eps = training->scale_eps;
+    config.threshold = training->threshold;
+    config.floor = training->floor_norm;
     config.from = (uint64_t)training->from;
     config.until = (uint64_t)training->until;
     if (training->until == SG_STEP_HALF)

@@ -69,6 +69,10 @@
                "which parameters form a block and are rescaled together"),                         \
         REAL("training.stablegrad.eps", TRAINING(at, scale_eps), 0, 1, "1e-8",                     \
              "added to each block's standard deviation before it divides"),                        \
+        REAL("training.stablegrad.threshold", TRAINING(at, threshold), 1e-30, 1e30, "0.01",        \
+             "of agc: the most that a row's gradient may be, as a share of the row's norm"),       \
+        REAL("training.stablegrad.floor", TRAINING(at, floor_norm), 1e-30, 1e30, "1e-3",           \
+             "of agc: what the norm of a row counts as at least"),                                 \
         COUNT("training.log_every", TRAINING(at, log_every), 1, log_is,                            \
               "steps between two lines of metrics"),                                               \
         evaluate, checkpoint

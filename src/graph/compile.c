@@ -28,7 +28,8 @@ static sg_status register_params(sg_net *graph)
                         .count = p->count,
                         .type = SG_FLOAT32,
                         .layer = p->layer,
-                        .role = p->role};
+                        .role = p->role,
+                        .rows = p->rank > 1 ? (size_t)p->shape[0] : 0};
         status = sg_params_add(graph->set, &span);
         if (status == SG_ERROR_DUPLICATE)
             return sgi_net_fail(graph, status, "two parameters of the name %s", p->name);

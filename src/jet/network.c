@@ -266,7 +266,8 @@ static sg_status register_span(sg_jet_network *network, sg_params *params, int l
                     .count = count,
                     .type = network->type,
                     .layer = layer,
-                    .role = role};
+                    .role = role,
+                    .rows = bias ? 0 : (size_t)shape->outputs};
     return sg_params_add(params, &span);
 }
 

@@ -262,7 +262,7 @@ static void norm_unit(void *context, size_t index, int worker)
     const sg_span *span = &optim->params->spans[unit->span];
     const void *g = sgi_element(span->gradient, span->type, unit->begin);
     double norm2 = 0;
-    if (g && pass->scaler && sgi_scaler_signs(pass->scaler, unit->span)) {
+    if (g && pass->scaler && sgi_scaler_rewrites(pass->scaler, unit->span)) {
         norm2 = elements_not_zero(g, span->type, unit->count);
     } else if (g) {
         sg_moments m = optim->scale_kernels->moments[span->type](g, unit->count);

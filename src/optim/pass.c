@@ -1,8 +1,8 @@
 /* One step's pass over the gradients: see pass.h. */
 #include "optim/pass.h"
 
-/* Signs that are written at a time: 16 KiB of the stack in double, which stay in the cache. */
-enum { SIGN_STRETCH = 2048 };
+/* Elements that are rewritten at a time: 16 KiB of the stack in double, which stay in the cache. */
+enum { REWRITE_STRETCH = 2048 };
 
 bool sgi_pass_takes(const sg_optim *optim, size_t span)
 {
@@ -25,18 +25,18 @@ static sgi_stretch stretch_of(const sgi_step_pass *pass, size_t span, size_t beg
                          .past = sgi_state_span_steps(optim)[span]};
 }
 
-/* Taking signs is not a multiplication, so the kernels cannot do it by their factor: signs are
+/* Signs and the like are no multiplication, so the kernels cannot do them by their factor: they are
  * written to a small buffer, stretch by stretch, which takes the gradient's place. */
-static void visit_signs(const sgi_step_pass *pass, const sgi_unit *unit,
-                        sgi_stretch_function *visit, void *context)
+static void visit_rewritten(const sgi_step_pass *pass, const sgi_unit *unit,
+                            sgi_stretch_function *visit, void *context)
 {
-    double signs[SIGN_STRETCH];
+    double rewritten[REWRITE_STRETCH];
     size_t end = unit->begin + unit->count;
-    for (size_t begin = unit->begin; begin < end; begin += SIGN_STRETCH) {
-        size_t count = end - begin < SIGN_STRETCH ? end - begin : SIGN_STRETCH;
+    for (size_t begin = unit->begin; begin < end; begin += REWRITE_STRETCH) {
+        size_t count = end - begin < REWRITE_STRETCH ? end - begin : REWRITE_STRETCH;
         sgi_stretch s = stretch_of(pass, unit->span, begin, count);
-        pass->optim->scale_kernels->sign[s.type](signs, s.gradient, count);
-        s.gradient = signs;
+        sgi_scaler_rewrite(pass->scaler, unit->span, begin, count, rewritten);
+        s.gradient = rewritten;
         visit(&s, context);
     }
 }
@@ -47,8 +47,8 @@ void sgi_pass_unit(const sgi_step_pass *pass, size_t index, sgi_stretch_function
     const sgi_unit *unit = &pass->optim->params->units[index];
     if (!sgi_pass_takes(pass->optim, unit->span))
         return;
-    if (pass->scaler && sgi_scaler_signs(pass->scaler, unit->span)) {
-        visit_signs(pass, unit, visit, context);
+    if (pass->scaler && sgi_scaler_rewrites(pass->scaler, unit->span)) {
+        visit_rewritten(pass, unit, visit, context);
         return;
     }
     sgi_stretch s = stretch_of(pass, unit->span, unit->begin, unit->count);

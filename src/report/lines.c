@@ -3,9 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "report/kind.h"
 #include "report/page.h"
 #include "runs/evaluations.h"
+#include "stablegrad/scale.h"
+
+enum { MARK_LABEL = 64 };
 
 int sgi_page_colour(const sgi_page *page, size_t v)
 {
@@ -151,18 +155,30 @@ bool sgi_page_has_metrics(const sgi_page *page)
     return false;
 }
 
-size_t sgi_page_window_mark(const sgi_page *page, sgi_mark *mark)
+const char *sgi_method_title(const char *name)
+{
+    static const char *const titles[] = {SG_METHOD_LIST(SGI_LIST_TITLE)};
+    for (int m = 0; m < SG_METHOD_COUNT; m++)
+        if (strcmp(name, sg_method_name((sg_method)m)) == 0)
+            return titles[m];
+    return "an unknown method";
+}
+
+size_t sgi_page_window_mark(sgi_page *page, sgi_mark *mark)
 {
     for (size_t v = 0; v < page->runs->variant_count; v++) {
         const sgi_run *run = sgi_page_run(page, v);
         const char *method = run ? sgi_run_text(run, "stablegrad", "method") : "";
-        bool sign = strcmp(method, "sign") == 0;
-        if (!sign && strcmp(method, "stablegrad") != 0)
+        if (!method[0] || strcmp(method, "none") == 0)
             continue;
         double until = sgi_run_number(run, "stablegrad", "until");
         double done = sgi_run_number(run, NULL, "steps_done");
         if (until > 0 && until < done) {
-            *mark = (sgi_mark){until, true, sign ? "sign ends" : "StableGrad ends"};
+            char *label = sgi_page_memory(page, 1, MARK_LABEL);
+            if (!label)
+                return 0;
+            (void)snprintf(label, MARK_LABEL, "%.40s ends", sgi_method_title(method));
+            *mark = (sgi_mark){until, true, label};
             return 1;
         }
     }

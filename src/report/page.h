@@ -51,7 +51,10 @@ void sgi_page_seeds_note(sgi_page *page);
 bool sgi_page_has_metrics(const sgi_page *page);
 
 /* A mark at the step where StableGrad ends, if it ends before the run does; returns 0 or 1. */
-size_t sgi_page_window_mark(const sgi_page *page, sgi_mark *mark);
+size_t sgi_page_window_mark(sgi_page *page, sgi_mark *mark);
+
+/* The name of a method in running text, from its name in run.json. */
+const char *sgi_method_title(const char *name);
 
 /* A paragraph for each time that the gradients changed between rescaled and raw. */
 void sgi_page_handover(sgi_page *page, const sgi_run *run);

@@ -1,6 +1,6 @@
 /* What StableGrad did: gradient scales of the layers before and after, the factors by depth, the
  * reference scale beside Adam's eps, and the ratio of the largest to the smallest layer scale. The
- * sign method has gradients before it alone. */
+ * sign method has gradients before it alone; other methods in its place have no reference. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ enum {
     TITLE = 200
 };
 
-/* What was done to the gradients of variant v: "stablegrad", "sign" or "none". */
+/* What was done to the gradients of variant v: the name of an sg_method. */
 static const char *method_of(const sgi_page *page, size_t v)
 {
     const sgi_run *run = sgi_page_run(page, v);
@@ -38,19 +38,29 @@ static bool is_sign(const char *method)
     return strcmp(method, "sign") == 0;
 }
 
-/* The variant that the section is about: the first that was scaled, or the first with the sign
- * method when none was; variant_count when there is neither. */
+static bool is_stablegrad(const char *method)
+{
+    return strcmp(method, sg_method_name(SG_METHOD_STABLEGRAD)) == 0;
+}
+
+/* How interesting a variant is to the section: StableGrad, then what takes its place, then signs,
+ * which have nothing to show after them. */
+static int interest(const char *method)
+{
+    return is_stablegrad(method) ? 3 : is_none(method) ? 0 : is_sign(method) ? 1 : 2;
+}
+
+/* The variant that the section is about, the first of the most interesting ones; variant_count when
+ * no gradient was changed. */
 static size_t scaled_variant(const sgi_page *page)
 {
-    size_t count = page->runs->variant_count, sign = count;
+    size_t count = page->runs->variant_count, best = count;
     for (size_t v = 0; v < count; v++) {
-        const char *method = method_of(page, v);
-        if (!is_none(method) && !is_sign(method))
-            return v;
-        if (is_sign(method) && sign == count)
-            sign = v;
+        int here = interest(method_of(page, v));
+        if (here > (best < count ? interest(method_of(page, best)) : 0))
+            best = v;
     }
-    return sign;
+    return best;
 }
 
 /* ---- Gradients by layer -------------------------------------------------------------------- */
@@ -85,14 +95,15 @@ static size_t problem_panels(sgi_page *page, size_t scaled, panel *panels)
     if (scaled > 0)
         add_panel(page, panels, &count, 0, "std", page->runs->variants[0].label, "");
     bool alone = count == 0;
-    add_panel(page, panels, &count, scaled, "std",
-              alone  ? sign ? "Before the signs are taken" : "Before scaling"
-              : sign ? "With sign, before the signs are taken"
-                     : "With StableGrad, before scaling",
-              "");
+    char with[TITLE];
+    (void)snprintf(with, sizeof with, "With %s, ", sgi_method_title(method_of(page, scaled)));
+    add_panel(page, panels, &count, scaled, "std", alone ? "" : with,
+              sign    ? alone ? "Before the signs are taken" : "before the signs are taken"
+              : alone ? "Before scaling"
+                      : "before scaling");
     if (!sign)
-        add_panel(page, panels, &count, scaled, "scaled",
-                  alone ? "After scaling" : "With StableGrad, after scaling", "");
+        add_panel(page, panels, &count, scaled, "scaled", alone ? "" : with,
+                  alone ? "After scaling" : "after scaling");
     return count;
 }
 
@@ -198,7 +209,7 @@ static void reference_chart(sgi_page *page)
     double eps = NAN;
     for (size_t v = 0; v < page->runs->variant_count && count < LINES_MOST; v++) {
         const char *method = method_of(page, v);
-        if (is_none(method) || is_sign(method))
+        if (!is_stablegrad(method))
             continue;
         count += sgi_page_line(page, v, false, "reference", SG_COLUMN_LOSS, &lines[count]);
         eps = sgi_run_number(sgi_page_run(page, v), NULL, "adam_eps");
@@ -312,9 +323,19 @@ static void describe_window(sgi_text *out, const sgi_run *run)
 static void describe_scaling(sgi_page *page, const sgi_run *run)
 {
     sgi_text *out = page->out;
-    sgi_text_add(out, "; reference scale <em>");
-    sgi_text_escape(out, sgi_run_text(run, "stablegrad", "reference"));
-    sgi_text_add(out, "</em>, blocks <em>");
+    const char *method = sgi_run_text(run, "stablegrad", "method");
+    if (is_stablegrad(method)) {
+        sgi_text_add(out, "; reference scale <em>");
+        sgi_text_escape(out, sgi_run_text(run, "stablegrad", "reference"));
+        sgi_text_add(out, "</em>, blocks <em>");
+    } else {
+        sgi_text_add(out, strcmp(method, sg_method_name(SG_METHOD_ZNORM)) == 0
+                              ? ": each block’s gradient loses its mean and is divided by its "
+                                "standard deviation"
+                              : ": the gradient of each output’s weights is clipped to a share of "
+                                "their norm");
+        sgi_text_add(out, "; there is no reference scale; blocks <em>");
+    }
     sgi_text_escape(out, sgi_run_text(run, "stablegrad", "blocks"));
     sgi_text_add(out, "</em>.");
     double raw = median_while_scaled(page, run, "ratio_raw");
@@ -391,7 +412,9 @@ void sgi_page_scaling(sgi_page *page)
     bool none = scaled == page->runs->variant_count;
     bool sign = !none && is_sign(method_of(page, scaled));
     sgi_text_format(page->out, "<section id=\"scaling\">\n<h2>What %s did</h2>\n",
-                    sign ? "the sign method" : "StableGrad");
+                    none   ? "StableGrad"
+                    : sign ? "the sign method"
+                           : sgi_method_title(method_of(page, scaled)));
     if (none) {
         sgi_text_add(page->out, "<p class=\"none\">Nothing: it was off in this run.</p>\n");
     } else {
@@ -403,7 +426,7 @@ void sgi_page_scaling(sgi_page *page)
         reference_chart(page);
         ratio_chart(page, scaled);
         sgi_text_add(page->out, "</div>\n");
-        if (!sign)
+        if (is_stablegrad(method_of(page, scaled)))
             note_small_reference(page, sgi_page_run(page, scaled));
     }
     sgi_text_add(page->out, "</section>\n");

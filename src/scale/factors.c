@@ -54,16 +54,25 @@ double sgi_reference_from_blocks(sg_reference reference, const sgi_block *blocks
     return 0;
 }
 
-double sgi_block_factor(const sgi_block *block, double c, double eps)
+static double alpha_of(const sgi_block *block, double c, double eps)
+{
+    return c / (sg_moments_std(&block->moments) + eps);
+}
+
+bool sgi_block_scalable(const sgi_block *block, double c, double eps)
 {
     if (!takes_part(block))
-        return 1;
-    double alpha = c / (sg_moments_std(&block->moments) + eps);
+        return false;
+    double alpha = alpha_of(block, c, eps);
     /* No element is further from the mean than sqrt(m2). */
     double bound = fabs(block->moments.mean) + sqrt(block->moments.m2);
-    bool in_range = alpha >= block->smallest && alpha <= block->largest &&
-                    alpha <= block->largest / fmax(bound, 1);
-    return in_range ? alpha : 1;
+    return alpha >= block->smallest && alpha <= block->largest &&
+           alpha <= block->largest / fmax(bound, 1);
+}
+
+double sgi_block_factor(const sgi_block *block, double c, double eps)
+{
+    return sgi_block_scalable(block, c, eps) ? alpha_of(block, c, eps) : 1;
 }
 
 double sgi_std_ratio(const sgi_block *blocks, const sg_block_report *reports, size_t count,

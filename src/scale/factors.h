@@ -10,6 +10,7 @@ typedef struct sgi_block {
     size_t local_count; /* elements on this rank, before any reduction */
     double largest;     /* of its element type: FLT_MAX or DBL_MAX */
     double smallest;    /* normal number of its element type: FLT_MIN or DBL_MIN */
+    double clipped2;    /* |g|^2 after SG_METHOD_AGC, which sets it */
     bool touched;       /* false for biases under SG_BLOCKS_WEIGHT: never scaled */
 } sgi_block;
 
@@ -24,6 +25,9 @@ bool sgi_reference_is_observed(sg_reference reference);
  * has a spread. */
 double sgi_reference_from_blocks(sg_reference reference, const sgi_block *blocks, size_t count,
                                  double eps);
+
+/* Whether the block is scaled by sgi_block_factor, and not left as it is. */
+bool sgi_block_scalable(const sgi_block *block, double c, double eps);
 
 /* alpha of a block for the reference scale c > 0. A block without spread or whose scaled values
  * would leave the range of its type is left as it is: 1. Never infinite, NaN or 0. */

@@ -17,6 +17,8 @@ typedef struct sgi_scale_kernels {
     void (*multiply[2])(void *values, size_t count, double factor);
     /* to <- sign(from), 0 for 0; `to` may be `from` */
     void (*sign[2])(void *to, const void *from, size_t count);
+    /* to <- (from - mean) * factor, in double; `to` may be `from` */
+    void (*centre[2])(void *to, const void *from, size_t count, double mean, double factor);
 } sgi_scale_kernels;
 
 SGI_ISA_TABLES(sgi_scale_kernels, sgi_scale_kernels, );

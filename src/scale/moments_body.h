@@ -148,8 +148,25 @@ static void sign_f64(void *to, const void *from, size_t count)
         y[i] = (x[i] > 0 ? 1.0 : 0.0) - (x[i] < 0 ? 1.0 : 0.0);
 }
 
+static void centre_f32(void *to, const void *from, size_t count, double mean, double factor)
+{
+    const float *x = from;
+    float *y = to;
+    for (size_t i = 0; i < count; i++)
+        y[i] = (float)(((double)x[i] - mean) * factor);
+}
+
+static void centre_f64(void *to, const void *from, size_t count, double mean, double factor)
+{
+    const double *x = from;
+    double *y = to;
+    for (size_t i = 0; i < count; i++)
+        y[i] = (x[i] - mean) * factor;
+}
+
 const sgi_scale_kernels SG_TABLE = {
     .moments = {moments_f32, moments_f64},
     .multiply = {multiply_f32, multiply_f64},
     .sign = {sign_f32, sign_f64},
+    .centre = {centre_f32, centre_f64},
 };

@@ -4,7 +4,7 @@
  * order, so the result does not depend on the number of threads. Over several ranks two rounds of
  * sums are reduced: first counts and sums, which give the global means, then squared deviations
  * from those means. */
-#include "scale/scaler.h"
+#include "scale/inside.h"
 
 #include <float.h>
 #include <math.h>
@@ -14,27 +14,6 @@
 #include "base/params.h"
 #include "scale/blocks.h"
 #include "scale/combine.h"
-#include "scale/factors.h"
-
-struct sg_scaler {
-    sg_allocator allocator;
-    sg_params *params;
-    sg_pool *pool;
-    sg_scale_config config;
-    const sgi_scale_kernels *kernels;
-    size_t *block_of_span;
-    sg_moments *unit_moments;
-    size_t block_count;
-    sgi_block *blocks;
-    sg_block_report *block_reports;
-    char *names;
-    double *sums; /* 3 for each block, 3 for the signal, 1 for the guard: see reduce_moments */
-    sg_moments signal;
-    bool scale_given;
-    double given_scale;
-    sgi_scaler_phase phase;
-    sg_scale_report report;
-};
 
 /* ---- Making ------------------------------------------------------------------------------- */
 
@@ -51,12 +30,19 @@ sg_scale_config sg_scale_defaults(void)
         .handover = SG_HANDOVER_CONVERT,
         .sharding = SG_GRADIENTS_REPLICATED,
         .isa = SG_ISA_AUTO,
+        .threshold = 0.01,
+        .floor = 1e-3,
     };
 }
 
 static bool in_list(int value, int count)
 {
     return value >= 0 && value < count;
+}
+
+static bool positive(double value)
+{
+    return isfinite(value) && value > 0;
 }
 
 static bool config_valid(const sg_scale_config *config)
@@ -66,8 +52,9 @@ static bool config_valid(const sg_scale_config *config)
            in_list((int)config->blocks, SG_BLOCKS_COUNT) &&
            in_list((int)config->sharding, SG_SHARDING_COUNT) &&
            in_list((int)config->handover, SG_HANDOVER_COUNT) &&
-           (config->reference != SG_REFERENCE_CONSTANT ||
-            (isfinite(config->constant) && config->constant > 0)) &&
+           (config->reference != SG_REFERENCE_CONSTANT || positive(config->constant)) &&
+           (config->method != SG_METHOD_AGC ||
+            (positive(config->threshold) && positive(config->floor))) &&
            isfinite(config->eps) && config->eps >= 0 && config->from <= config->until;
 }
 
@@ -122,7 +109,10 @@ static sg_status allocate_parts(sg_scaler *scaler)
     scaler->sums = sgi_allocate(a, 3 * scaler->block_count + 4, sizeof *scaler->sums);
     if (!scaler->unit_moments || !scaler->blocks || !scaler->block_reports || !scaler->sums)
         return SG_ERROR_MEMORY;
-    return name_blocks(scaler);
+    sg_status status = name_blocks(scaler);
+    if (status == SG_OK && scaler->config.method == SG_METHOD_AGC)
+        status = sgi_rows_create(&scaler->rows, params, a);
+    return status;
 }
 
 sg_status sg_scaler_create(sg_scaler **out, sg_params *params, const sg_scale_config *config,
@@ -161,6 +151,7 @@ void sg_scaler_destroy(sg_scaler *scaler)
 {
     if (!scaler)
         return;
+    sgi_rows_destroy(&scaler->rows, &scaler->allocator);
     sgi_release(&scaler->allocator, scaler->names);
     sgi_release(&scaler->allocator, scaler->sums);
     sgi_release(&scaler->allocator, scaler->block_reports);
@@ -309,7 +300,7 @@ static sg_outcome decide(sg_scaler *scaler, uint64_t step, bool finite)
         return SG_STEP_NOT_FINITE;
     if (!active(&scaler->config, step))
         return SG_STEP_INACTIVE;
-    if (scaler->config.method == SG_METHOD_SIGN)
+    if (scaler->config.method != SG_METHOD_STABLEGRAD) /* the others have no reference */
         return SG_STEP_SCALED;
     if (needs_signal(scaler) && !report->signal_finite)
         return SG_STEP_NOT_FINITE;
@@ -319,18 +310,38 @@ static sg_outcome decide(sg_scaler *scaler, uint64_t step, bool finite)
     return report->reference > 0 ? SG_STEP_SCALED : SG_STEP_NO_REFERENCE;
 }
 
+/* What the block's gradient is multiplied by; for SG_METHOD_AGC in the root mean square. */
+static double factor_of(const sg_scaler *scaler, size_t block)
+{
+    const sgi_block *b = &scaler->blocks[block];
+    if (scaler->report.outcome != SG_STEP_SCALED)
+        return 1;
+    switch (scaler->config.method) {
+    case SG_METHOD_STABLEGRAD:
+        return sgi_block_factor(b, scaler->report.reference, scaler->config.eps);
+    case SG_METHOD_ZNORM:
+        return sgi_block_factor(b, 1, scaler->config.eps);
+    case SG_METHOD_AGC:
+        return b->touched && b->clipped2 < sgi_block_norm2(b)
+                   ? sqrt(b->clipped2 / sgi_block_norm2(b))
+                   : 1;
+    case SG_METHOD_SIGN:
+    case SG_METHOD_NONE:
+        break;
+    }
+    return 1;
+}
+
 static void report_blocks(sg_scaler *scaler)
 {
     sg_scale_report *report = &scaler->report;
-    bool scaling =
-        report->outcome == SG_STEP_SCALED && scaler->config.method == SG_METHOD_STABLEGRAD;
     for (size_t i = 0; i < scaler->block_count; i++) {
         const sgi_block *b = &scaler->blocks[i];
         sg_block_report *out = &scaler->block_reports[i];
         out->count = b->local_count;
         out->std = sg_moments_std(&b->moments);
         out->norm2 = sgi_block_norm2(b);
-        out->factor = scaling ? sgi_block_factor(b, report->reference, scaler->config.eps) : 1;
+        out->factor = factor_of(scaler, i);
         out->scaled_std = out->factor * out->std;
         out->finite = isfinite(b->moments.m2);
     }
@@ -368,6 +379,11 @@ static sg_status measure(sg_scaler *scaler, uint64_t step)
         return SG_ERROR_NO_SIGNAL;
     scaler->report.step = step;
     scaler->report.outcome = decide(scaler, step, finite);
+    if (scaler->config.method == SG_METHOD_AGC && scaler->report.outcome == SG_STEP_SCALED) {
+        status = sgi_rows_measure(scaler);
+        if (status != SG_OK)
+            return status;
+    }
     report_blocks(scaler);
     count_outcome(&scaler->report);
     scaler->phase = SG_PHASE_MEASURED;
@@ -383,35 +399,6 @@ sg_status sg_scaler_measure(sg_scaler *scaler, uint64_t step)
     scaler->signal = (sg_moments){0, 0, 0};
     scaler->scale_given = false;
     return status;
-}
-
-static void apply_unit(void *context, size_t index, int worker)
-{
-    (void)worker;
-    sg_scaler *scaler = context;
-    const sgi_unit *unit = &scaler->params->units[index];
-    const sg_span *span = &scaler->params->spans[unit->span];
-    void *values = sgi_element(span->gradient, span->type, unit->begin);
-    if (!values)
-        return;
-    double factor = sgi_scaler_factor(scaler, unit->span);
-    if (sgi_scaler_signs(scaler, unit->span))
-        scaler->kernels->sign[span->type](values, values, unit->count);
-    else if (factor != 1)
-        scaler->kernels->multiply[span->type](values, unit->count, factor);
-}
-
-sg_status sg_scaler_apply(sg_scaler *scaler)
-{
-    if (!scaler)
-        return SG_ERROR_ARGUMENT;
-    if (scaler->phase != SG_PHASE_MEASURED)
-        return SG_ERROR_ORDER;
-    const sg_params *params = scaler->params;
-    if (scaler->report.outcome == SG_STEP_SCALED)
-        sg_pool_run(sgi_params_pool(params, scaler->pool), params->unit_count, apply_unit, scaler);
-    scaler->phase = SG_PHASE_APPLIED;
-    return SG_OK;
 }
 
 /* ---- Looking ------------------------------------------------------------------------------ */
@@ -443,67 +430,4 @@ void sg_scaler_set_counters(sg_scaler *scaler, const uint64_t counters[SG_OUTCOM
     scaler->report.steps_inactive = counters[SG_STEP_INACTIVE];
     scaler->report.steps_no_reference = counters[SG_STEP_NO_REFERENCE];
     scaler->report.steps_not_finite = counters[SG_STEP_NOT_FINITE];
-}
-
-/* ---- For the optimizer -------------------------------------------------------------------- */
-
-static bool replaces_by_signs(const sg_scaler *scaler)
-{
-    return scaler->report.outcome == SG_STEP_SCALED && scaler->config.method == SG_METHOD_SIGN;
-}
-
-bool sgi_scaler_signs(const sg_scaler *scaler, size_t span)
-{
-    return replaces_by_signs(scaler) && scaler->blocks[scaler->block_of_span[span]].touched;
-}
-
-double sgi_scaler_factor(const sg_scaler *scaler, size_t span)
-{
-    return scaler->block_reports[scaler->block_of_span[span]].factor;
-}
-
-/* Signs have the root mean square 1. */
-static double block_gain(const sg_scaler *scaler, size_t block, bool sign)
-{
-    const sg_block_report *r = &scaler->block_reports[block];
-    const sgi_block *b = &scaler->blocks[block];
-    return sign && b->touched && r->norm2 > 0 ? sqrt(b->moments.count / r->norm2) : r->factor;
-}
-
-double sgi_scaler_gain(const sg_scaler *scaler, size_t span)
-{
-    return block_gain(scaler, scaler->block_of_span[span], replaces_by_signs(scaler));
-}
-
-double sgi_scaler_norm2(const sg_scaler *scaler, size_t span)
-{
-    return scaler->block_reports[scaler->block_of_span[span]].norm2;
-}
-
-sgi_scaler_view sgi_scaler_look(const sg_scaler *scaler)
-{
-    sgi_scaler_view view = {.params = scaler->params,
-                            .phase = scaler->phase,
-                            .outcome = scaler->report.outcome,
-                            .handover = scaler->config.handover,
-                            .sign = replaces_by_signs(scaler)};
-    for (size_t b = 0; b < scaler->block_count; b++) {
-        double a = block_gain(scaler, b, view.sign), norm2 = scaler->block_reports[b].norm2;
-        view.norm2 += a * a * norm2;
-        view.raw_norm2 += norm2;
-    }
-    return view;
-}
-
-sg_status sgi_scaler_sum(const sg_scaler *scaler, double *values, size_t count)
-{
-    const sg_scale_config *config = &scaler->config;
-    if (!config->reduce || config->sharding != SG_GRADIENTS_SHARDED)
-        return SG_OK;
-    return config->reduce(config->reduce_context, values, count) == 0 ? SG_OK : SG_ERROR_REDUCE;
-}
-
-void sgi_scaler_consume(sg_scaler *scaler)
-{
-    scaler->phase = SG_PHASE_IDLE;
 }

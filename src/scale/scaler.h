@@ -23,18 +23,22 @@ typedef struct sgi_scaler_view {
 
 sgi_scaler_view sgi_scaler_look(const sg_scaler *scaler);
 
-/* What span `span` is multiplied by; 1 when it is left as it is. */
+/* What span `span` is multiplied by, where it is not rewritten; 1 when it is left as it is. */
 double sgi_scaler_factor(const sg_scaler *scaler, size_t span);
 
-/* By how much the root mean square of span `span`'s block grows: the factor, or for signs one over
- * the root mean square of the raw gradient. */
+/* By how much the root mean square of span `span`'s block grows: the factor; for signs one over the
+ * root mean square of the raw gradient; for centred ones less the mean; for AGC that of all rows.
+ */
 double sgi_scaler_gain(const sg_scaler *scaler, size_t span);
 
 /* |g|^2, raw, of the block of span `span`. */
 double sgi_scaler_norm2(const sg_scaler *scaler, size_t span);
 
-/* Whether span `span`'s gradient is to be replaced by its sign. */
-bool sgi_scaler_signs(const sg_scaler *scaler, size_t span);
+/* Whether span `span`'s gradient is replaced by something that is no multiple of it. */
+bool sgi_scaler_rewrites(const sg_scaler *scaler, size_t span);
+
+/* Writes what replaces elements [begin, begin + count) of its gradient; `to` may be these. */
+void sgi_scaler_rewrite(const sg_scaler *scaler, size_t span, size_t begin, size_t count, void *to);
 
 /* Sums values over the ranks if they hold parts of the gradients; otherwise leaves them as they
  * are. Collective. SG_ERROR_REDUCE if that failed. */

@@ -175,7 +175,7 @@ class ErrorTest(Case):
 
     def test_choices(self):
         g = gradients()
-        self.fails("method is 'x'; it must be one of stablegrad, sign, none", Scaler, g, method="x")
+        self.fails("method is 'x'; it must be one of stablegrad, sign, none, znorm, agc", Scaler, g, method="x")
         self.fails("output, residual", Scaler, g, reference="outputs")
         self.fails("give the number itself", Scaler, g, reference="constant")
         self.fails("> 0", Scaler, g, reference=-1)

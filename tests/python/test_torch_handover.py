@@ -103,7 +103,8 @@ class AgainstTheLibraryTest(Case):
     def test_same_values(self):
         pairs = (("adamw", {"decay": 0.01}, lambda p: torch.optim.AdamW(p, lr=0.01)),
                  ("sgd", {"momentum": 0.9}, lambda p: torch.optim.SGD(p, lr=0.01, momentum=0.9)))
-        for (kind, options, make), method in itertools.product(pairs, ("stablegrad", "sign")):
+        for (kind, options, make), method in itertools.product(
+                pairs, ("stablegrad", "sign", "znorm", "agc")):
             with self.subTest(kind=kind, method=method):
                 expected, events = self.library(kind, method, 0, **options)
                 for backend in ("c", "torch"):

@@ -69,10 +69,43 @@ class AgreementTest(Case):
     def test_every_choice(self):
         for dtype, reference, blocks, method in itertools.product(
                 (torch.float32, torch.float64), ("output", "residual", "norm", "inner", 0.5),
-                ("layer", "tensor", "weight", "all"), ("stablegrad", "sign", "none")):
+                ("layer", "tensor", "weight", "all"),
+                ("stablegrad", "sign", "none", "znorm", "agc")):
             with self.subTest(dtype=dtype, reference=reference, blocks=blocks, method=method):
                 report, _ = self.agree(dtype, reference=reference, blocks=blocks, method=method)
                 self.assertEqual(report.outcome, "inactive" if method == "none" else "scaled")
+
+    def test_agc_clips_each_row(self):
+        named = parameters(torch.float64)
+        weight = named[0][1]
+        with torch.no_grad():
+            weight.copy_(torch.arange(210.0).reshape(30, 7) + 1)
+        before = weight.grad.clone()
+        for backend in ("c", "torch"):
+            weight.grad = before.clone()
+            report = StableGrad(named, method="agc", blocks="tensor", backend=backend).apply()
+            most = 0.01 * weight.detach().norm(dim=1)
+            expected = before * torch.clamp(most / before.norm(dim=1), max=1.0)[:, None]
+            self.assert_relative(weight.grad, expected, 1e-12)
+            self.assert_relative(report.blocks[0].factor, expected.norm() / before.norm(), 1e-12)
+
+    def test_agc_of_a_transposed_weight(self):
+        weight = torch.nn.Parameter((torch.arange(35.0).reshape(7, 5) + 1).t())
+        gradient = torch.arange(35.0).reshape(5, 7) - 3
+        results = []
+        for backend in ("c", "torch"):
+            weight.grad = gradient.t().contiguous().t()
+            StableGrad([("w", weight)], method="agc", backend=backend).apply()
+            results.append(weight.grad.clone())
+        self.assert_relative(results[0], results[1], 2e-7)
+        self.assert_relative(results[0].norm(dim=1), 0.01 * weight.detach().norm(dim=1), 1e-6)
+
+    def test_znorm_centres(self):
+        for backend in ("c", "torch"):
+            named = parameters(torch.float64)
+            g = named[0][1].grad.clone()
+            StableGrad(named, method="znorm", blocks="tensor", eps=0.0, backend=backend).apply()
+            self.assert_relative(named[0][1].grad, (g - g.mean()) / g.std(unbiased=False), 1e-11)
 
     def test_no_spread_and_zero(self):
         for value in (0.1, 0.0):
