@@ -36,6 +36,7 @@ static void core(void **state)
     RETURNS(sg_optim_rate(NULL));
     REFUSES(sg_optim_set_rate(NULL, 0));
     REFUSES(sg_optim_set_rate_factor(NULL, SIZE_MAX, 0));
+    REFUSES(sg_optim_set_group(NULL, SIZE_MAX, SIZE_MAX, NULL));
     RETURNS(sg_optim_state(NULL, NULL));
     REFUSES(sg_optim_restore(NULL, NULL, 0));
     RETURNS(sg_type_name((sg_type)-1));
@@ -123,6 +124,7 @@ static void pinn(void **state)
     REFUSES(sg_jet_resize(NULL, SIZE_MAX, 0, NULL));
     RETURNS(sg_jet_forward(NULL));
     RETURNS(sg_jet_gradient(NULL, NULL));
+    RETURNS(sg_jet_gradients(NULL, NULL));
     RETURNS(sg_jet_moments(NULL));
     RETURNS(sg_jet_sums(NULL, SIZE_MAX));
     REFUSES(sg_jet_rows(NULL, SIZE_MAX, SIZE_MAX, 0, NULL));
@@ -165,6 +167,7 @@ static void pinn(void **state)
     RETURNS(sg_pinn_points(NULL, SIZE_MAX, NULL));
     RETURNS(sg_pinn_loss_at(NULL, NULL));
     RETURNS(sg_pinn_gradient(NULL, NULL, NULL));
+    RETURNS(sg_pinn_gradients(NULL, NULL, NULL));
     RETURNS(sg_pinn_residual_count(NULL));
     RETURNS(sg_pinn_residuals(NULL, NULL));
     REFUSES(sg_pinn_rows(NULL, SIZE_MAX, SIZE_MAX, 0, NULL));

@@ -387,6 +387,88 @@ static void test_points_that_are_refused(void **state)
     sg_pinn_close(pinn);
 }
 
+/* The gradient of each set's loss is J^T R with the residuals of the other sets at 0, and they add
+ * up to that of all; loss and dL/du are those of all. */
+static void test_gradients_of_each_set(void **state)
+{
+    (void)state;
+    for (size_t p = 0; p < SHIPPED; p++) {
+        sg_pinn *pinn = open_shipped(shipped[p]);
+        sg_pinn_batch *batch = small_batch(pinn, NULL);
+        const sg_pinn_information *about = sg_pinn_describe(pinn);
+        size_t n = sg_params_elements(sg_pinn_params(pinn)), rows = sg_pinn_residual_count(batch);
+        double *sets = reserve(MOST_SETS * n, sizeof *sets), *whole = reserve(n, sizeof *whole);
+        double *pulled = reserve(n, sizeof *pulled), *r = reserve(rows, sizeof *r);
+        double *kept = reserve(rows, sizeof *kept);
+        void *gradients[MOST_SETS];
+        sg_pinn_loss loss, all;
+        for (size_t s = 0; s < MOST_SETS; s++)
+            gradients[s] = sets + s * n;
+        sg_pinn_gradient(batch, whole, &all);
+        double of_all = all.total, mean = all.output.mean, m2 = all.output.m2;
+        sg_pinn_gradients(batch, gradients, &loss);
+        assert_relative(loss.total, of_all, 1e-12);
+        assert_true(loss.output.count == all.output.count);
+        assert_close(loss.output.mean, mean, 1e-12);
+        assert_relative(loss.output.m2, m2, 1e-10);
+        assert_vectors(sg_jet_network_gradients(sg_pinn_network(pinn)), whole, n, 1e-12,
+                       shipped[p]);
+        sg_pinn_residuals(batch, r);
+        size_t begin = 0;
+        for (size_t s = 0; s < about->set_count; s++) {
+            size_t count = sg_pinn_items(batch, s) * about->sets[s].components;
+            memset(kept, 0, rows * sizeof *kept);
+            memcpy(kept + begin, r + begin, count * sizeof *kept);
+            assert_ok(sg_pinn_pull(batch, kept, pulled));
+            for (size_t i = 0; i < n; i++)
+                assert_true(fabs(sets[s * n + i] - pulled[i]) <= 1e-12 * norm(whole, n));
+            begin += count;
+        }
+        free(sets);
+        free(whole);
+        free(pulled);
+        free(r);
+        free(kept);
+        sg_pinn_batch_destroy(batch);
+        sg_pinn_close(pinn);
+    }
+}
+
+static void test_multiadam(void **state)
+{
+    (void)state;
+    const char *const sets[] = {"training.optimizer={name: multiadam, betas: [0.99, 0.99]}",
+                                "training.stablegrad=off"};
+    float *first = NULL;
+    size_t bytes = 0;
+    for (int threads = 1; threads <= 3; threads += 2) {
+        sg_pinn *pinn = read_pinn(heat, sets, 2);
+        sg_pool *pool;
+        sg_pinn_result result;
+        assert_ok(sg_pool_create(&pool, threads, NULL));
+        sg_pinn_train_config config = {.pool = pool};
+        assert_int_equal(sg_pinn_optim_config(pinn).groups, 3);
+        assert_ok(sg_pinn_train(pinn, &config, &result, NULL));
+        assert_int_equal(result.steps, 40);
+        bytes = sg_params_elements(sg_pinn_params(pinn)) * sizeof(float);
+        if (!first) {
+            first = reserve(1, bytes);
+            memcpy(first, sg_jet_network_values(sg_pinn_network(pinn)), bytes);
+        }
+        assert_memory_equal(first, sg_jet_network_values(sg_pinn_network(pinn)), bytes);
+        sg_pool_destroy(pool);
+        sg_pinn_close(pinn);
+    }
+    free(first);
+    sg_pinn *refused;
+    sg_diagnostic diagnostic;
+    const char *const signs[] = {"training.optimizer.name=multiadam",
+                                 "training.stablegrad.method=sign"};
+    assert_status(sg_pinn_read(&refused, "test", heat, strlen(heat), signs, 2, NULL, &diagnostic),
+                  SG_ERROR_FORMAT);
+    assert_non_null(strstr(diagnostic.message, "multiadam keeps the gradients"));
+}
+
 static void test_threads_do_not_matter(void **state)
 {
     (void)state;
@@ -727,6 +809,8 @@ int main(void)
         cmocka_unit_test(test_given_points_are_sampled_points),
         cmocka_unit_test(test_fewer_points),
         cmocka_unit_test(test_points_that_are_refused),
+        cmocka_unit_test(test_gradients_of_each_set),
+        cmocka_unit_test(test_multiadam),
         cmocka_unit_test(test_threads_do_not_matter),
         cmocka_unit_test(test_values_by_name),
         cmocka_unit_test(test_description),

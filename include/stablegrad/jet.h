@@ -270,6 +270,10 @@ void sg_jet_forward(sg_jet *jet);
  * NULL: the network's own gradients. */
 void sg_jet_gradient(sg_jet *jet, void *gradient);
 
+/* The same with a gradient for each set, in no more work: `gradients` (set_count) of arrays
+ * (parameters). The gradient of all sets is their sum. */
+void sg_jet_gradients(sg_jet *jet, void *const *gradients);
+
 /* After sg_jet_gradient: the moments of dL/du over every output of every point of every set; a set
  * that did not ask for u counts as zeros. Its std is sigma_out. */
 sg_moments sg_jet_moments(const sg_jet *jet);

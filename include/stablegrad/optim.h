@@ -36,7 +36,10 @@ extern "C" {
      */                                                                                            \
     X(SG_OPTIM_NOVOGRAD, "novograd", "novograd", "NovoGrad")                                       \
     /* AdamW with one second moment for a tensor (Zhang et al., 2024) */                           \
-    X(SG_OPTIM_ADAM_MINI, "adam-mini", "adam-mini", "Adam-mini")
+    X(SG_OPTIM_ADAM_MINI, "adam-mini", "adam-mini", "Adam-mini")                                   \
+    /* the mean of AdamW's steps for each group of losses, with moments of its own (Yao et al.,    \
+     * 2023) */                                                                                    \
+    X(SG_OPTIM_MULTIADAM, "multiadam", "multiadam", "MultiAdam")
 
 typedef enum sg_optim_kind { SG_OPTIM_LIST(SG_LIST_ENUM) } sg_optim_kind;
 #define SG_OPTIM_COUNT (0 SG_OPTIM_LIST(SG_LIST_COUNT))
@@ -57,11 +60,15 @@ typedef struct sg_optim_config {
     const sg_schedule_term *schedule; /* copied; NULL with count 0: constant */
     size_t schedule_count;
     sg_isa isa;
+    size_t groups; /* MultiAdam: gradients of each span, 1 to SG_OPTIM_MOST_GROUPS */
 } sg_optim_config;
 
+enum { SG_OPTIM_MOST_GROUPS = 64 };
+
 /* PyTorch's defaults for the kind: rate 1e-3, betas 0.9 and 0.999, eps 1e-8, decay 1e-2 for AdamW
- * and Adam-mini and 0 for the others, momentum 0, no clipping, constant schedule. LAMB has eps 1e-6
- * and NovoGrad betas 0.95 and 0.98, as their authors do. */
+ * and Adam-mini and 0 for the others, momentum 0, no clipping, constant schedule. LAMB has eps
+ * 1e-6, NovoGrad betas 0.95 and 0.98, and MultiAdam betas 0.99 and 0.99, as their authors do;
+ * MultiAdam has one group. */
 sg_optim_config sg_optim_defaults(sg_optim_kind kind);
 
 typedef struct sg_optim sg_optim;
@@ -74,6 +81,13 @@ SG_CHECKED sg_status sg_optim_create(sg_optim **optim, sg_params *params,
 
 /* NULL is allowed. */
 void sg_optim_destroy(sg_optim *optim);
+
+/* MultiAdam: where the gradient of group `group` by span `span` lies, `count` elements of the
+ * span's type; it must outlive the optimizer. The span's own gradient, which a scaler measures and
+ * clipping looks at, must hold their sum; a factor of either multiplies every group's gradient.
+ * With one group nothing needs to be said: it is the span's own gradient. */
+SG_CHECKED sg_status sg_optim_set_group(sg_optim *optim, size_t group, size_t span,
+                                        const void *gradient);
 
 /* What a call of sg_optim_step did. */
 typedef struct sg_step_info {
@@ -91,8 +105,11 @@ typedef struct sg_step_info {
  * and are taken as they are. A step that the scaler found not finite is skipped. Without a scaler
  * the gradients are taken as they are; they are then only checked when clipping is on.
  * `scaler` and `info` may be NULL. SG_ERROR_ORDER if the scaler has not measured since the last
- * step, SG_ERROR_MISMATCH if it was made from another parameter set, SG_ERROR_REDUCE if norms could
- * not be summed over the ranks; no value is changed then. */
+ * step, or a group of MultiAdam has no gradient, SG_ERROR_MISMATCH if it was made from another
+ * parameter set, SG_ERROR_REDUCE if norms could not be summed over the ranks, SG_ERROR_UNSUPPORTED
+ * if several groups are to be changed by a method that is no multiplication (SG_METHOD_SIGN,
+ * SG_METHOD_ZNORM, SG_METHOD_AGC) or whose result is in memory already; no value is changed then.
+ */
 SG_CHECKED sg_status sg_optim_step(sg_optim *optim, sg_scaler *scaler, sg_step_info *info);
 
 /* Converts the moments to the units of the gradients to come. While StableGrad is on, moments are

@@ -224,6 +224,11 @@ void sg_pinn_loss_at(sg_pinn_batch *batch, sg_pinn_loss *loss);
  * the network's own gradients, which sg_pinn_params shows. */
 void sg_pinn_gradient(sg_pinn_batch *batch, void *gradient, sg_pinn_loss *loss);
 
+/* The same with the gradient of each set's loss, for optimizers that keep them apart: `gradients`
+ * (set_count) of arrays (parameters) of the network's type. The network's own gradients receive
+ * their sum. It takes no longer than the gradient of all. */
+void sg_pinn_gradients(sg_pinn_batch *batch, void *const *gradients, sg_pinn_loss *loss);
+
 /* The length of the weighted residual vector: items times components, of all sets together. */
 size_t sg_pinn_residual_count(const sg_pinn_batch *batch);
 

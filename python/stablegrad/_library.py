@@ -103,7 +103,8 @@ class OptimConfig(Structure):
     _fields_ = [("kind", c_int), ("rate", c_double), ("beta1", c_double), ("beta2", c_double),
                 ("eps", c_double), ("decay", c_double), ("momentum", c_double),
                 ("dampening", c_double), ("nesterov", c_bool), ("clip_norm", c_double),
-                ("schedule", POINTER(ScheduleTerm)), ("schedule_count", c_size_t), ("isa", c_int)]
+                ("schedule", POINTER(ScheduleTerm)), ("schedule_count", c_size_t), ("isa", c_int),
+                ("groups", c_size_t)]
 
 
 class StepInfo(Structure):

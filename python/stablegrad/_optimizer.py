@@ -25,8 +25,9 @@ class Step:
 
 class Optimizer(Closing):
     """`kind` is "adamw", "adam" or "sgd" with PyTorch's semantics and defaults, or "lamb",
-    "novograd" or "adam-mini" with their authors'; `parameters` is a
-    Parameters, or spans as it takes them, each with a value.
+    "novograd", "adam-mini" or "multiadam" with their authors'; `parameters` is a
+    Parameters, or spans as it takes them, each with a value. "multiadam" has one group of losses
+    here, which makes it an AdamW with other betas.
 
     Options: rate, beta1, beta2, eps, decay, momentum, dampening, nesterov, clip_norm (0: off).
     `schedule` is a list of terms, see the module `schedule`.

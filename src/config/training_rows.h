@@ -15,7 +15,7 @@
     CHOICE(                                                                                        \
         "training.optimizer.name", TRAINING(at, optimizer), WORDS(SG_OPTIM_LIST(SGI_LIST_WORD)),   \
         "adamw",                                                                                   \
-        "the optimizer: adamw, adam and sgd as PyTorch has them, or lamb, novograd, adam-mini"),   \
+        "the optimizer: adamw, adam and sgd as PyTorch has them, or a neighbour of the method"),   \
         REAL("training.optimizer.rate", TRAINING(at, rate), 0, 1e6, "1e-3",                        \
              "the learning rate, before the schedule multiplies it"),                              \
         OTHER("training.optimizer.betas", pair, TRAINING(at, betas), 0, BELOW_ONE, "[0.9, 0.999]", \
@@ -23,7 +23,7 @@
         REAL("training.optimizer.eps", TRAINING(at, eps), 0, 1, "1e-8",                            \
              "added to the denominator of all but sgd"),                                           \
         REAL("training.optimizer.decay", TRAINING(at, decay), 0, 1e6, "0",                         \
-             "weight decay; adamw and adam-mini decouple it from the gradient"),                   \
+             "weight decay; adamw, adam-mini and multiadam decouple it from the gradient"),        \
         REAL("training.optimizer.momentum", TRAINING(at, momentum), 0, 1, "0", "momentum of sgd"), \
         REAL("training.optimizer.dampening", TRAINING(at, dampening), 0, 1, "0",                   \
              "dampening of sgd's momentum"),                                                       \

@@ -20,6 +20,18 @@ void sg_jet_gradient(sg_jet *jet, void *gradient)
     sgi_jet_collect(jet, gradient ? gradient : jet->network->gradients);
 }
 
+void sg_jet_gradients(sg_jet *jet, void *const *gradients)
+{
+    if (!jet || !gradients)
+        return;
+    for (size_t s = 0; s < jet->set_count; s++) {
+        sgi_jet_run(jet,
+                    &(sgi_jet_call){
+                        .mode = SG_JET_GRADIENT, .set_begin = s, .set_end = s + 1, .adds = s > 0});
+        sgi_jet_collect(jet, gradients[s]);
+    }
+}
+
 sg_moments sg_jet_moments(const sg_jet *jet)
 {
     if (!jet)

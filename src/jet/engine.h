@@ -74,6 +74,7 @@ typedef struct sgi_jet_store {
 typedef struct sgi_jet_call {
     sgi_jet_mode mode;
     size_t set_begin, set_end; /* the sets it works on */
+    bool adds;                 /* sums and moments to those of the call before it */
     size_t first, count;       /* items, SG_JET_ROWS */
     sgi_jet_store store;       /* SG_JET_ROWS */
     double *products;          /* SG_JET_PUSH */

@@ -228,8 +228,8 @@ static void cut_tiles(sg_jet *jet)
 
 static void combine_results(sg_jet *jet)
 {
-    sg_moments moments = {0, 0, 0};
-    for (size_t i = 0; i < jet->sums; i++)
+    sg_moments moments = jet->call.adds ? jet->result_moments : (sg_moments){0, 0, 0};
+    for (size_t i = 0; i < jet->sums && !jet->call.adds; i++)
         jet->result_sums[i] = 0;
     for (size_t unit = 0; unit < jet->call.units; unit++) {
         sgi_moments_combine(&moments, &jet->unit_moments[unit]);

@@ -21,11 +21,16 @@ sg_optim_config sg_optim_defaults(sg_optim_kind kind)
     return (sg_optim_config){
         .kind = kind,
         .rate = 1e-3,
-        .beta1 = kind == SG_OPTIM_NOVOGRAD ? 0.95 : 0.9,
-        .beta2 = kind == SG_OPTIM_NOVOGRAD ? 0.98 : 0.999,
+        .beta1 = kind == SG_OPTIM_NOVOGRAD    ? 0.95
+                 : kind == SG_OPTIM_MULTIADAM ? 0.99
+                                              : 0.9,
+        .beta2 = kind == SG_OPTIM_NOVOGRAD    ? 0.98
+                 : kind == SG_OPTIM_MULTIADAM ? 0.99
+                                              : 0.999,
         .eps = kind == SG_OPTIM_LAMB ? 1e-6 : 1e-8,
         .decay = kind == SG_OPTIM_ADAMW || kind == SG_OPTIM_ADAM_MINI ? 1e-2 : 0,
         .isa = SG_ISA_AUTO,
+        .groups = 1,
     };
 }
 
@@ -37,6 +42,11 @@ static bool not_negative(double value)
 static bool fraction(double value)
 {
     return value >= 0 && value < 1;
+}
+
+static bool adam_valid(const sg_optim_config *c)
+{
+    return fraction(c->beta1) && fraction(c->beta2) && not_negative(c->eps);
 }
 
 static bool config_valid(const sg_optim_config *c)
@@ -54,7 +64,9 @@ static bool config_valid(const sg_optim_config *c)
     case SG_OPTIM_LAMB:
     case SG_OPTIM_NOVOGRAD:
     case SG_OPTIM_ADAM_MINI:
-        return fraction(c->beta1) && fraction(c->beta2) && not_negative(c->eps);
+        return adam_valid(c);
+    case SG_OPTIM_MULTIADAM:
+        return adam_valid(c) && c->groups > 0 && c->groups <= SG_OPTIM_MOST_GROUPS;
     case SG_OPTIM_SGD:
         return not_negative(c->momentum) && isfinite(c->dampening) &&
                (!c->nesterov || (c->momentum > 0 && c->dampening == 0));
@@ -63,6 +75,11 @@ static bool config_valid(const sg_optim_config *c)
 }
 
 /* ---- Making ------------------------------------------------------------------------------- */
+
+static bool several_groups(const sg_optim *optim)
+{
+    return optim->config.kind == SG_OPTIM_MULTIADAM && optim->config.groups > 1;
+}
 
 static sg_status allocate_parts(sg_optim *optim)
 {
@@ -78,6 +95,12 @@ static sg_status allocate_parts(sg_optim *optim)
         optim->unit_sums = sgi_allocate(a, params->unit_count, sizeof *optim->unit_sums);
         optim->span_sums = sgi_allocate(a, params->count, sizeof *optim->span_sums);
         if (!optim->unit_sums || !optim->span_sums)
+            return SG_ERROR_MEMORY;
+    }
+    if (several_groups(optim)) {
+        optim->group_gradients =
+            sgi_allocate(a, params->count * optim->config.groups, sizeof *optim->group_gradients);
+        if (!optim->group_gradients)
             return SG_ERROR_MEMORY;
     }
     if (terms)
@@ -129,6 +152,7 @@ void sg_optim_destroy(sg_optim *optim)
     if (!optim)
         return;
     sgi_state_destroy(optim);
+    sgi_release(&optim->allocator, optim->group_gradients);
     sgi_release(&optim->allocator, optim->span_sums);
     sgi_release(&optim->allocator, optim->unit_sums);
     sgi_release(&optim->allocator, optim->unit_norms);
@@ -155,11 +179,11 @@ static void step_sgd(const sgi_stretch *s)
     s->optim->kernels->sgd[s->type](s->value, s->gradient, momentum, s->count, &step);
 }
 
-static void step_adam(const sgi_stretch *s, bool decoupled)
+static sgi_adam_step adam_numbers(const sgi_stretch *s, bool decoupled)
 {
     const sg_optim_config *c = &s->optim->config;
     double t = (double)s->past + 1;
-    sgi_adam_step step = {
+    return (sgi_adam_step){
         .factor = s->factor,
         .keep = decoupled ? 1 - s->rate * c->decay : 1,
         .l2 = decoupled ? 0 : c->decay,
@@ -169,8 +193,31 @@ static void step_adam(const sgi_stretch *s, bool decoupled)
         .eps = c->eps,
         .rate = s->rate / (1 - pow(c->beta1, t)),
     };
+}
+
+static void step_adam(const sgi_stretch *s, bool decoupled)
+{
+    sgi_adam_step step = adam_numbers(s, decoupled);
     s->optim->kernels->adam[s->type](s->value, s->gradient, sgi_stretch_buffer(s, 0),
                                      sgi_stretch_buffer(s, 1), s->count, &step);
+}
+
+/* AdamW's loop once for each group, with its share of the rate: the steps add up to their mean.
+ * Weights decay in the first. */
+static void step_multiadam(const sgi_stretch *s)
+{
+    size_t groups = s->optim->config.groups;
+    sgi_adam_step step = adam_numbers(s, true);
+    step.rate /= (double)groups;
+    for (size_t k = 0; k < groups; k++) {
+        const void *gradient = s->gradient;
+        if (groups > 1)
+            gradient = sgi_element((void *)(uintptr_t)*sgi_group_gradient(s->optim, k, s->span),
+                                   s->type, s->begin);
+        s->optim->kernels->adam[s->type](s->value, gradient, sgi_stretch_buffer(s, 2 * k),
+                                         sgi_stretch_buffer(s, 2 * k + 1), s->count, &step);
+        step.keep = 1;
+    }
 }
 
 static void step_lamb(const sgi_stretch *s)
@@ -225,6 +272,9 @@ static void update(const sgi_stretch *s, void *context)
     case SG_OPTIM_ADAM:
     case SG_OPTIM_ADAMW:
         step_adam(s, s->optim->config.kind == SG_OPTIM_ADAMW);
+        break;
+    case SG_OPTIM_MULTIADAM:
+        step_multiadam(s);
         break;
     case SG_OPTIM_LAMB:
         step_lamb(s);
@@ -315,6 +365,23 @@ static sg_status take_step(sg_optim *optim, sgi_step_pass *pass, const sg_scaler
     return SG_OK;
 }
 
+/* Whether the gradients of several groups can be taken: each is known, and multiplied at most. */
+static sg_status check_groups(const sg_optim *optim, const sg_scaler *scaler,
+                              const sgi_scaler_view *view)
+{
+    if (!several_groups(optim))
+        return SG_OK;
+    for (size_t i = 0; i < optim->params->count; i++) {
+        for (size_t k = 0; k < optim->config.groups; k++)
+            if (!*sgi_group_gradient(optim, k, i))
+                return SG_ERROR_ORDER;
+        if (scaler && view->outcome == SG_STEP_SCALED &&
+            (view->phase == SG_PHASE_APPLIED || sgi_scaler_rewrites(scaler, i)))
+            return SG_ERROR_UNSUPPORTED;
+    }
+    return SG_OK;
+}
+
 sg_status sg_optim_step(sg_optim *optim, sg_scaler *scaler, sg_step_info *info)
 {
     if (!optim)
@@ -322,10 +389,13 @@ sg_status sg_optim_step(sg_optim *optim, sg_scaler *scaler, sg_step_info *info)
     sgi_scaler_view view = {0};
     if (scaler) {
         view = sgi_scaler_look(scaler);
-        sg_status status = sgi_handover_check(optim, &view);
-        if (status != SG_OK)
-            return status;
+        sg_status usable = sgi_handover_check(optim, &view);
+        if (usable != SG_OK)
+            return usable;
     }
+    sg_status status = check_groups(optim, scaler, &view);
+    if (status != SG_OK)
+        return status;
     sg_step_info done = {
         .step = sgi_state_head(optim)->steps, .rate = sg_optim_rate(optim), .clip_factor = 1};
     /* Gradients that were scaled in memory are taken as they are. */
@@ -334,7 +404,7 @@ sg_status sg_optim_step(sg_optim *optim, sg_scaler *scaler, sg_step_info *info)
     done.skipped = scaler && view.outcome == SG_STEP_NOT_FINITE;
     if (!done.skipped && optim->config.clip_norm > 0) {
         double norm2;
-        sg_status status = global_norm2(&pass, scaler, &view, &norm2);
+        status = global_norm2(&pass, scaler, &view, &norm2);
         if (status != SG_OK)
             return status;
         done.gradient_norm = sqrt(norm2);
@@ -345,7 +415,7 @@ sg_status sg_optim_step(sg_optim *optim, sg_scaler *scaler, sg_step_info *info)
         sgi_state_head(optim)->skipped++;
     } else {
         done.handed_over = scaler && sgi_handover(optim, scaler, &view);
-        sg_status status = take_step(optim, &pass, scaler, &view);
+        status = take_step(optim, &pass, scaler, &view);
         if (status != SG_OK)
             return status;
     }
@@ -391,5 +461,14 @@ sg_status sg_optim_set_rate_factor(sg_optim *optim, size_t span, double factor)
     if (!optim || span >= optim->params->count || !not_negative(factor))
         return SG_ERROR_ARGUMENT;
     optim->rate_factors[span] = factor;
+    return SG_OK;
+}
+
+sg_status sg_optim_set_group(sg_optim *optim, size_t group, size_t span, const void *gradient)
+{
+    if (!optim || !several_groups(optim) || group >= optim->config.groups ||
+        span >= optim->params->count || !gradient)
+        return SG_ERROR_ARGUMENT;
+    *sgi_group_gradient(optim, group, span) = gradient;
     return SG_OK;
 }

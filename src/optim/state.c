@@ -8,6 +8,14 @@
 
 static const uint64_t state_magic = 0x0032304450545347u; /* "GSTPD02" */
 
+static sgi_buffer_list list_of_groups(size_t groups)
+{
+    sgi_buffer_list list = {.count = 2 * groups};
+    for (size_t b = 0; b < list.count; b++)
+        list.powers[b] = b % 2 ? 2 : 1;
+    return list;
+}
+
 /* The one place that says which buffers an optimizer has. */
 static sgi_buffer_list list_buffers(const sg_optim_config *config)
 {
@@ -20,6 +28,8 @@ static sgi_buffer_list list_buffers(const sg_optim_config *config)
         return (sgi_buffer_list){2, {1, 2}, {false, true}};
     case SG_OPTIM_NOVOGRAD: /* its momentum is that of gradients divided by their scale */
         return (sgi_buffer_list){2, {0, 2}, {false, true}};
+    case SG_OPTIM_MULTIADAM:
+        return list_of_groups(config->groups);
     case SG_OPTIM_SGD:
         break;
     }
@@ -39,7 +49,8 @@ static size_t buffer_bytes(const sg_span *span, const sgi_buffer_list *buffers, 
 
 static uint64_t layout_hash(const sg_optim *optim)
 {
-    uint64_t kind = (uint64_t)optim->config.kind * 4 + optim->buffers.count;
+    uint64_t count = optim->buffers.count; /* the multiples of 4 further up, where no kind is */
+    uint64_t kind = (uint64_t)optim->config.kind * 4 + count % 4 + (count / 4 << 32);
     uint64_t h = sgi_hash(SG_HASH_START, &kind, sizeof kind);
     for (size_t i = 0; i < optim->params->count; i++) {
         const sg_span *span = &optim->params->spans[i];

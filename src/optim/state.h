@@ -9,7 +9,7 @@
 #include "scale/moments.h"
 #include "stablegrad/optim.h"
 
-enum { SG_MOST_BUFFERS = 2 };
+enum { SG_MOST_BUFFERS = 2 * SG_OPTIM_MOST_GROUPS };
 
 /* What an optimizer says of the buffers that it keeps for each span: the power of the gradient's
  * unit that each is in, and whether it is one number, in double, for the whole span. Adam's first
@@ -47,11 +47,18 @@ struct sg_optim {
     double *unit_norms;     /* |g|^2 of each unit, for clipping without a scaler */
     double (*unit_sums)[2]; /* of each unit and of each span, for optimizers that look at whole */
     double (*span_sums)[2]; /* tensors before they move: see tensors.h */
+    const void **group_gradients; /* (groups, spans), when MultiAdam has several groups */
     sgi_buffer_list buffers;
     size_t *offsets; /* in the state, of each span's first buffer */
     unsigned char *state;
     size_t state_size;
 };
+
+/* Where the gradient of a group of MultiAdam lies. */
+static inline const void **sgi_group_gradient(const sg_optim *optim, size_t group, size_t span)
+{
+    return &optim->group_gradients[group * optim->params->count + span];
+}
 
 /* The factor of PyTorch's clip_grad_norm_; 1 when clipping is off. */
 double sgi_clip_factor(const sg_optim_config *config, double norm);

@@ -174,6 +174,30 @@ void sg_pinn_gradient(sg_pinn_batch *b, void *gradient, sg_pinn_loss *loss)
     loss->output = sg_jet_moments(b->engine);
 }
 
+static void add(void *sum, const void *values, sg_type type, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (type == SG_FLOAT32)
+            ((float *)sum)[i] += ((const float *)values)[i];
+        else
+            ((double *)sum)[i] += ((const double *)values)[i];
+}
+
+void sg_pinn_gradients(sg_pinn_batch *b, void *const *gradients, sg_pinn_loss *loss)
+{
+    if (!b || !gradients || !loss)
+        return;
+    const sg_jet_network *network = b->pinn->network;
+    sg_type type = sg_jet_network_type(network);
+    size_t count = sg_jet_network_parameters(network);
+    sg_jet_gradients(b->engine, gradients);
+    memcpy(sg_jet_network_gradients(network), gradients[0], count * sgi_type_size(type));
+    for (size_t s = 1; s < b->pinn->information.set_count; s++)
+        add(sg_jet_network_gradients(network), gradients[s], type, count);
+    collect(b, loss);
+    loss->output = sg_jet_moments(b->engine);
+}
+
 /* ---- Residuals --------------------------------------------------------------------------------
  */
 
@@ -218,16 +242,6 @@ sg_status sg_pinn_push(sg_pinn_batch *b, const void *direction, double *products
         products += set_rows(b, s);
     }
     return status;
-}
-
-static void add(void *sum, const void *more, sg_type type, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (type == SG_FLOAT32)
-            ((float *)sum)[i] += ((const float *)more)[i];
-        else
-            ((double *)sum)[i] += ((const double *)more)[i];
-    }
 }
 
 sg_status sg_pinn_pull(sg_pinn_batch *b, const double *weights, void *gradient)

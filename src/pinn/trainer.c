@@ -10,10 +10,35 @@ struct sg_pinn_trainer {
     sg_scaler *scaler;
     sg_optim *optim;
     sg_pinn_batch *training, *validation;
+    void *group_memory; /* MultiAdam: the gradients of each set, one after the other; else NULL */
+    void *groups[SG_MOST_SETS];
 };
 
 /* ---- Making -----------------------------------------------------------------------------------
  */
+
+/* MultiAdam keeps the sets' gradients apart: tells it where each lies. */
+static sg_status create_groups(sg_pinn_trainer *t)
+{
+    const sg_jet_network *network = t->pinn->network;
+    size_t parameters = sg_jet_network_parameters(network);
+    size_t size = sgi_type_size(sg_jet_network_type(network));
+    size_t sets = t->pinn->information.set_count;
+    t->group_memory = sgi_allocate(&t->allocator, sets * parameters, size);
+    if (!t->group_memory)
+        return SG_ERROR_MEMORY;
+    sg_status status = SG_OK;
+    for (size_t k = 0; k < sets; k++) {
+        t->groups[k] = (char *)t->group_memory + k * parameters * size;
+        for (size_t i = 0; i < sg_params_count(t->pinn->params) && status == SG_OK && sets > 1;
+             i++) {
+            const char *own = sg_params_at(t->pinn->params, i)->gradient;
+            size_t place = (size_t)(own - (const char *)sg_jet_network_gradients(network));
+            status = sg_optim_set_group(t->optim, k, i, (char *)t->groups[k] + place);
+        }
+    }
+    return status;
+}
 
 static sg_status create_optimizer(sg_pinn_trainer *t, sg_pool *pool, sg_isa isa)
 {
@@ -23,6 +48,8 @@ static sg_status create_optimizer(sg_pinn_trainer *t, sg_pool *pool, sg_isa isa)
     sg_status status = sg_scaler_create(&t->scaler, t->pinn->params, &scale, pool, &t->allocator);
     if (status == SG_OK)
         status = sg_optim_create(&t->optim, t->pinn->params, &optim, pool, &t->allocator);
+    if (status == SG_OK && optim.kind == SG_OPTIM_MULTIADAM)
+        status = create_groups(t);
     return status;
 }
 
@@ -58,6 +85,7 @@ void sg_pinn_trainer_destroy(sg_pinn_trainer *t)
     sg_pinn_batch_destroy(t->training);
     sg_optim_destroy(t->optim);
     sg_scaler_destroy(t->scaler);
+    sgi_release(&t->allocator, t->group_memory);
     sgi_release(&t->allocator, t);
 }
 
@@ -71,7 +99,10 @@ sg_status sg_pinn_trainer_step(sg_pinn_trainer *t, sg_pinn_step *result)
     uint64_t step = sg_optim_steps(t->optim);
     *result = (sg_pinn_step){.step = step + 1};
     sg_pinn_draw(t->training, step);
-    sg_pinn_gradient(t->training, NULL, &result->loss);
+    if (t->group_memory)
+        sg_pinn_gradients(t->training, t->groups, &result->loss);
+    else
+        sg_pinn_gradient(t->training, NULL, &result->loss);
     bool output = sg_scaler_config(t->scaler)->reference == SG_REFERENCE_OUTPUT;
     sg_status status = sg_scaler_observe_moments(t->scaler, output ? &result->loss.output
                                                                    : &result->loss.residual);
@@ -162,7 +193,9 @@ size_t sgi_pinn_trainer_memory(const sg_pinn_trainer *t)
     const sg_jet_network *network = t->pinn->network;
     size_t state;
     sg_optim_state(t->optim, &state);
+    size_t copies = 2 + (t->group_memory ? t->pinn->information.set_count : 0);
     return sg_jet_memory(sg_pinn_engine(t->training)) +
            sg_jet_memory(sg_pinn_engine(t->validation)) + state +
-           2 * sgi_type_size(sg_jet_network_type(network)) * sg_jet_network_parameters(network);
+           copies * sgi_type_size(sg_jet_network_type(network)) *
+               sg_jet_network_parameters(network);
 }

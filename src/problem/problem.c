@@ -17,6 +17,22 @@ static sg_status read_settings(sgi_problem *problem, sgi_reader *reader)
     return status;
 }
 
+/* MultiAdam has a gradient for each set of points, and only a factor can be shared by all. */
+static sg_status check_groups(const sgi_problem *problem, sgi_reader *reader)
+{
+    const sgi_training_settings *training = &problem->settings.training;
+    if (training->optimizer != SG_OPTIM_MULTIADAM || training->method == SG_METHOD_STABLEGRAD ||
+        training->method == SG_METHOD_NONE)
+        return SG_OK;
+    sgi_yaml_place(reader->diagnostic, sgi_yaml_get(problem->root, "training"), 0, 0);
+    sgi_diagnostic_say(reader->diagnostic,
+                       "multiadam keeps the gradients of the conditions apart, and the method '%s' "
+                       "changes their sum",
+                       sg_method_name((sg_method)training->method));
+    sgi_diagnostic_suggest(reader->diagnostic, "'stablegrad: off', or the method 'stablegrad'");
+    return SG_ERROR_FORMAT;
+}
+
 static sg_status read_all(sgi_problem *problem, sgi_reader *reader, const char *const *overrides,
                           size_t count)
 {
@@ -34,6 +50,8 @@ static sg_status read_all(sgi_problem *problem, sgi_reader *reader, const char *
         status = sgi_problem_read_equations(problem, reader);
     if (status == SG_OK)
         status = sgi_problem_read_conditions(problem, reader);
+    if (status == SG_OK)
+        status = check_groups(problem, reader);
     if (status == SG_OK)
         status = sgi_problem_read_solution(problem, reader);
     if (status == SG_OK)

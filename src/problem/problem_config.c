@@ -117,5 +117,8 @@ sg_scale_config sgi_problem_scale(const sgi_problem *problem)
 sg_optim_config sgi_problem_optim(const sgi_problem *problem, sg_schedule_term *terms)
 {
     const sgi_training_settings *training = &problem->settings.training;
-    return sgi_training_optim(training, (uint64_t)training->steps, terms);
+    sg_optim_config config = sgi_training_optim(training, (uint64_t)training->steps, terms);
+    if (config.kind == SG_OPTIM_MULTIADAM)
+        config.groups = (size_t)problem->set_count;
+    return config;
 }
