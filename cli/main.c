@@ -1,5 +1,4 @@
 /* The program: stablegrad COMMAND ... Each command is one file; arguments.c reads the line. */
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -9,6 +8,7 @@
 #include "arguments.h"
 #include "commands.h"
 #include "generate.h"
+#include "guard.h"
 #include "session.h"
 #include "stablegrad/version.h"
 #include "text/nearest.h"
@@ -107,26 +107,6 @@ static int run_program(int argc, char **argv)
     return command->run(&arguments);
 }
 
-static void tell_and_end(void)
-{
-    static const char text[] = "stablegrad: out of memory in oneDNN\n";
-    ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
-    (void)written;
-    _exit(EXIT_RUN_FAILED);
-}
-
-/* oneDNN is C++, and throws through its C functions when memory runs out: nothing here could catch
- * that. What C++ calls before it throws can be replaced; it is looked for by name, because a build
- * without oneDNN has no C++ at all. */
-static void guard_new(void)
-{
-    void *(*set_handler)(void (*)(void));
-    void *found = dlsym(RTLD_DEFAULT, "_ZSt15set_new_handlerPFvvE");
-    memcpy(&set_handler, &found, sizeof set_handler);
-    if (found)
-        (void)set_handler(tell_and_end);
-}
-
 /* If stdin, stdout or stderr is closed, the next file that is opened would get its number, and the
  * progress line would be written into that file. So each gets a stand-in, which refuses reading and
  * writing, and a failure to print is reported as usual. When the reader of a pipe goes away, that
@@ -145,7 +125,7 @@ int main(int argc, char **argv)
 {
     if (!guard_standard_files())
         return EXIT_RUN_FAILED;
-    guard_new();
+    guard_memory();
     int code = run_program(argc, argv);
     bool failed = ferror(stdout) != 0;
     failed = fclose(stdout) != 0 || failed;

@@ -52,8 +52,9 @@ static bool line_kept(sgi_metrics *metrics, const char *line, size_t length, uin
     return kept;
 }
 
-/* The lines that are kept, each with its end, which a crash may have cut off. */
-static void copy_lines(sgi_metrics *metrics, FILE *from, FILE *to, uint64_t keep_until)
+/* The lines that are kept, each with its end, which a crash may have cut off. False when memory ran
+ * out, or the file cannot be read (ferror), before all were seen. */
+static bool copy_lines(sgi_metrics *metrics, FILE *from, FILE *to, uint64_t keep_until)
 {
     char *line = NULL;
     size_t capacity = 0;
@@ -65,6 +66,7 @@ static void copy_lines(sgi_metrics *metrics, FILE *from, FILE *to, uint64_t keep
         }
     }
     free(line);
+    return feof(from);
 }
 
 /* The file in the folder itself, and no pipe or device that would hold up or take what is written.
@@ -98,11 +100,10 @@ static sg_status drop_later_lines(sgi_metrics *metrics, uint64_t keep_until,
     char *kept = NULL;
     size_t kept_size = 0;
     FILE *memory = open_memstream(&kept, &kept_size);
-    if (memory)
-        copy_lines(metrics, old, memory, keep_until);
+    bool whole = memory && copy_lines(metrics, old, memory, keep_until);
     bool read = !ferror(old);
     fclose(old);
-    if (!memory || fclose(memory) != 0) {
+    if (!memory || fclose(memory) != 0 || (read && !whole)) {
         free(kept);
         return sgi_fail(diagnostic, SG_ERROR_MEMORY, "out of memory");
     }
