@@ -69,12 +69,14 @@ same_run() {
 
 # libgomp says that memory ran out and ends the program, whatever it holds.
 # OMP_WAIT_POLICY: without it the program starts itself anew, and its parent with it.
+# The guard against memory that runs out in libjansson is tried where it is asked: see failing_malloc.c.
+guard=$(nm -S "$program" 2>/dev/null | awk '$4 == "memory_for_json" { print $1, $2 }')
 faults=0
 try() {
     rm -rf tries
     mkdir tries
     printf '%s %s: ' "$1" "$task"
-    SG_FAIL_EVERY=$every SG_FAIL_WORK=$work/tries SG_FAIL_ENDS=libgomp OMP_WAIT_POLICY=passive \
+    SG_FAIL_EVERY=$every SG_FAIL_WORK=$work/tries SG_FAIL_ENDS=libgomp SG_FAIL_GUARD="$guard" OMP_WAIT_POLICY=passive \
         LD_PRELOAD=$failing "$program" "$@" --threads 1 || faults=1
 }
 

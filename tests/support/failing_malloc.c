@@ -14,9 +14,11 @@
  * the program by itself, with 1 and a word, when an allocation of its own fails: what is left
  * behind then is no fault. The exit code is 1 when a child was at fault.
  *
- * Where C++ asks for memory (operator new), the program's handler is to end it at once, with 1 and
- * a word. oneDNN does that forty thousand times, so those are not run from the start each: one more
- * run forks at each of them, and the child, in which it fails, has to end that way within seconds.
+ * Where C++ asks for memory (operator new), and in a function of the program whose place and size
+ * in hexadecimal are in SG_FAIL_GUARD, a failure has to end the program at once, with 1 and a word.
+ * oneDNN and jansson ask for memory there tens of thousands of times, so those are not run from the
+ * start each: one more run forks at each of them, and the child, in which it fails, has to end that
+ * way within seconds. As many children run at a time as there are processors.
  *
  * SG_FAIL_BEGIN is a folder whose files each child finds in its own when it begins. */
 #include <dlfcn.h>
@@ -50,8 +52,9 @@ enum {
     MOST_SITES = 1 << 14,
     MOST_TOLD = 30,
     SECONDS = 60,
-    SECONDS_IN_NEW = 10,
-    NEW_SIZE = 128 /* of operator new, in bytes of code */
+    SECONDS_AT_ONCE = 10,
+    NEW_SIZE = 128, /* of operator new, in bytes of code */
+    MOST_WORKERS = 16
 };
 
 typedef struct block {
@@ -71,13 +74,22 @@ typedef struct shared {
     place normal[MOST_SITES]; /* blocks that are live at the end without a failure */
     const char *leak;         /* the first place with more than that, and how many more */
     long leaked;
-    bool by_new[MOST_MADE]; /* by the number of the allocation */
-    long tried_in_new, faults_in_new;
+    bool guarded[MOST_MADE]; /* by the number of the allocation */
+    long tried_at_once, faults_at_once;
 } shared;
 
+typedef struct tally {
+    long tried, harmless, refused, faults;
+} tally;
+
+/* Code in which a failure has to end the program at once. */
+typedef struct range {
+    const char *begin, *end;
+} range;
+
 static bool armed;
-static bool fork_in_new;
-static const char *new_begin; /* NULL: there is no C++ */
+static bool fork_at_once;
+static range guards[2]; /* empty where there is no C++, or no such function */
 static long fail_at, fail_on, stride;
 static shared *record;
 static block *blocks; /* (MOST_BLOCKS): live ones, hashed by their address */
@@ -116,7 +128,7 @@ static void forget(const void *memory)
     pthread_mutex_unlock(&lock);
 }
 
-/* Whether the program ended at once with 1 and a word, as a child whose operator new fails must. */
+/* Whether the program ended at once with 1 and a word. */
 static bool ended_well(pid_t child, int words)
 {
     int status;
@@ -136,7 +148,7 @@ static bool fails_in_child(long n)
     pid_t child = fork();
     if (child == 0) {
         armed = false;
-        (void)alarm(SECONDS_IN_NEW);
+        (void)alarm(SECONDS_AT_ONCE);
         (void)dup2(words[1], 2);
         (void)close(words[1]);
         (void)close(words[0]);
@@ -145,10 +157,15 @@ static bool fails_in_child(long n)
     (void)close(words[1]);
     bool well = child > 0 && ended_well(child, words[0]);
     (void)close(words[0]);
-    __atomic_add_fetch(&record->tried_in_new, 1, __ATOMIC_RELAXED);
-    if (!well && __atomic_add_fetch(&record->faults_in_new, 1, __ATOMIC_RELAXED) <= MOST_TOLD)
-        dprintf(report_to, "allocation %ld, in operator new: the program did not end at once\n", n);
+    __atomic_add_fetch(&record->tried_at_once, 1, __ATOMIC_RELAXED);
+    if (!well && __atomic_add_fetch(&record->faults_at_once, 1, __ATOMIC_RELAXED) <= MOST_TOLD)
+        dprintf(report_to, "allocation %ld, guarded: the program did not end at once\n", n);
     return false;
+}
+
+static bool within(const range *code, const char *site)
+{
+    return site > code->begin && site < code->end;
 }
 
 static bool fails(const char *site)
@@ -156,11 +173,11 @@ static bool fails(const char *site)
     if (!armed)
         return false;
     long n = __atomic_add_fetch(&record->made, 1, __ATOMIC_RELAXED);
-    bool by_new = new_begin && site > new_begin && site < new_begin + NEW_SIZE;
-    if (!fail_at && !fork_in_new && n < MOST_MADE)
-        record->by_new[n] = by_new;
-    if (fork_in_new)
-        return by_new && n % stride == 0 && fails_in_child(n);
+    bool guarded = within(&guards[0], site) || within(&guards[1], site);
+    if (!fail_at && !fork_at_once && n < MOST_MADE)
+        record->guarded[n] = guarded;
+    if (fork_at_once)
+        return guarded && n % stride == 0 && fails_in_child(n);
     bool chosen = n == fail_at || (fail_on && fail_at && n > fail_at);
     if (n == fail_at)
         record->failed = site;
@@ -276,7 +293,7 @@ static int be_child(const char *folder, int argc, char **argv, char **environmen
         _exit(99);
     close(output);
     close(errors);
-    (void)alarm(fork_in_new ? 3600 : SECONDS);
+    (void)alarm(fork_at_once ? 3600 : SECONDS);
     (void)atexit(look_for_leaks);
     armed = true;
     return real_main(argc, argv, environment);
@@ -341,10 +358,6 @@ static void print_words(const char *folder)
         fclose(file);
 }
 
-typedef struct tally {
-    long tried, harmless, refused, faults;
-} tally;
-
 /* Tries with allocation n failing, none for 0. */
 static bool try_one(long n, const char *work, int argc, char **argv, char **environment, tally *sum)
 {
@@ -384,74 +397,130 @@ static bool try_one(long n, const char *work, int argc, char **argv, char **envi
     return true;
 }
 
-/* One run that forks at each operator new; how it ends by itself has been seen before. */
-static bool try_new(const char *work, int argc, char **argv, char **environment)
+/* One run that forks at each guarded allocation; how it ends by itself has been seen before. */
+static void try_guarded(const char *work, int argc, char **argv, char **environment)
 {
     char folder[4096];
     int status;
-    snprintf(folder, sizeof folder, "%s/new", work);
-    fork_in_new = true;
+    snprintf(folder, sizeof folder, "%s/guarded", work);
+    fork_at_once = true;
     fail_at = record->made = 0;
     pid_t child = fork();
     if (child == 0)
         exit(be_child(folder, argc, argv, environment));
-    fork_in_new = false;
+    fork_at_once = false;
     if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status) ||
         WEXITSTATUS(status) != 0) {
-        printf("the run that forks at each operator new did not end with 0\n");
-        record->faults_in_new++;
+        printf("the run that forks at each guarded allocation did not end with 0\n");
+        record->faults_at_once++;
     }
     (void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    return child > 0;
+}
+
+static void *own_memory(size_t size, int flags)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* Every `workers`-th of the allocations from `first` on, with a record of its own. */
+static void work_off(long first, long workers, long count, const char *work, int argc, char **argv,
+                     char **environment, tally *sum)
+{
+    shared *all = record;
+    record = own_memory(sizeof *record, MAP_SHARED);
+    if (!record)
+        _exit(1);
+    memcpy(record, all, sizeof *record);
+    for (long n = first; n <= count; n += workers * stride)
+        if ((fail_on || n >= MOST_MADE || !record->guarded[n]) &&
+            !try_one(n, work, argc, argv, environment, sum))
+            _exit(1);
+    _exit(0);
+}
+
+/* False when a worker did not come to its end. */
+static bool try_rest(long first, long count, const char *work, int argc, char **argv,
+                     char **environment, tally sums[MOST_WORKERS])
+{
+    long workers = sysconf(_SC_NPROCESSORS_ONLN);
+    bool whole = true;
+    workers = workers < 1 ? 1 : workers > MOST_WORKERS ? MOST_WORKERS : workers;
+    for (long w = 0; w < workers; w++) {
+        pid_t child = fork();
+        if (child == 0)
+            work_off(first + w * stride, workers, count, work, argc, argv, environment, &sums[w]);
+        whole = whole && child > 0;
+    }
+    if (!fail_on)
+        try_guarded(work, argc, argv, environment);
+    for (int status; wait(&status) > 0;)
+        whole = whole && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return whole;
 }
 
 static void print_sum(long count, const tally *sum)
 {
     printf("%ld allocations, %ld of them failing in turn: ", count,
-           sum->tried + record->tried_in_new - 1);
+           sum->tried + record->tried_at_once);
     printf("%ld times the program said so, %ld times it did not need it, %ld faults",
-           sum->refused + record->tried_in_new - record->faults_in_new, sum->harmless - 1,
-           sum->faults + record->faults_in_new);
-    if (record->tried_in_new > 0)
-        printf(" (%ld of them in operator new)", record->tried_in_new);
+           sum->refused + record->tried_at_once - record->faults_at_once, sum->harmless,
+           sum->faults + record->faults_at_once);
+    if (record->tried_at_once > 0)
+        printf(" (%ld of them guarded)", record->tried_at_once);
     printf("\n");
 }
 
-static void *shared_memory(size_t size, int flags)
+static void find_guards(void)
 {
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
+    const char *text = getenv("SG_FAIL_GUARD");
+    void *code;
+    Dl_info program;
+    memcpy(&code, &real_main, sizeof code);
+    guards[0].begin = dlsym(RTLD_DEFAULT, "_Znwm");
+    if (guards[0].begin)
+        guards[0].end = guards[0].begin + NEW_SIZE;
+    if (text && dladdr(code, &program)) {
+        char *next;
+        guards[1].begin = (const char *)program.dli_fbase + strtoul(text, &next, 16);
+        guards[1].end = guards[1].begin + strtoul(next, NULL, 16);
+    }
 }
 
 static int try_all(int argc, char **argv, char **environment)
 {
     const char *every = getenv("SG_FAIL_EVERY"), *work = getenv("SG_FAIL_WORK");
     const char *first = getenv("SG_FAIL_FIRST"), *on = getenv("SG_FAIL_ON");
-    long count;
-    tally sum = {0};
+    tally undisturbed = {0}, sum = {0};
     stride = every ? atol(every) : 0;
     if (stride < 1 || !work)
         return real_main(argc, argv, environment);
     (void)unsetenv("LD_PRELOAD"); /* not for cp */
     fail_on = on && atol(on);
-    new_begin = dlsym(RTLD_DEFAULT, "_Znwm");
+    find_guards();
     report_to = dup(1);
-    record = shared_memory(sizeof *record, MAP_SHARED);
-    blocks = shared_memory(MOST_BLOCKS * sizeof *blocks, MAP_PRIVATE | MAP_NORESERVE);
-    if (!record || !blocks || !try_one(0, work, argc, argv, environment, &sum) ||
-        sum.harmless != 1) {
+    record = own_memory(sizeof *record, MAP_SHARED);
+    blocks = own_memory(MOST_BLOCKS * sizeof *blocks, MAP_PRIVATE | MAP_NORESERVE);
+    tally *sums = own_memory(MOST_WORKERS * sizeof *sums, MAP_SHARED);
+    if (!record || !blocks || !sums || !try_one(0, work, argc, argv, environment, &undisturbed) ||
+        undisturbed.harmless != 1) {
         printf("without a failing allocation the program does not end with 0\n");
         return 1;
     }
-    count = record->made;
-    for (long n = first ? atol(first) : 1; n <= count; n += stride)
-        if ((fail_on || n >= MOST_MADE || !record->by_new[n]) &&
-            !try_one(n, work, argc, argv, environment, &sum))
-            break;
-    if (new_begin && !fail_on)
-        (void)try_new(work, argc, argv, environment);
+    fflush(stdout);
+    long count = record->made;
+    if (!try_rest(first ? atol(first) : 1, count, work, argc, argv, environment, sums)) {
+        printf("not all could be tried\n");
+        return 1;
+    }
+    for (int w = 0; w < MOST_WORKERS; w++) {
+        sum.tried += sums[w].tried;
+        sum.harmless += sums[w].harmless;
+        sum.refused += sums[w].refused;
+        sum.faults += sums[w].faults;
+    }
     print_sum(count, &sum);
-    return sum.faults + record->faults_in_new > 0;
+    return sum.faults + record->faults_at_once > 0;
 }
 
 __attribute__((visibility("default"))) int __libc_start_main(main_function *program, int argc,
