@@ -7,6 +7,8 @@
 
 #include "pinn/box_grid.h"
 #include "support/support.h"
+#include "train/checkpoint.h"
+#include "train/progress.h"
 #include "train/run_lock.h"
 
 static void runs_are_numbered(void **state)
@@ -160,6 +162,69 @@ static void thinning_respects_its_limit(void **state)
     assert_int_equal(thin.total, 8);
 }
 
+/* A checkpoint with the right state of the optimizer, but without one of the weights. */
+static void save_without_a_weight(const char *path, const sg_optim *optim)
+{
+    static const float weight[3];
+    size_t size;
+    const void *saved = sg_optim_state(optim, &size);
+    const sgi_tensor tensors[] = {
+        {.name = "layers.0.weight",
+         .type = SG_TENSOR_F32,
+         .rank = 2,
+         .shape = {3, 1},
+         .data = weight},
+        {.name = SG_STATE_TENSOR, .type = SG_TENSOR_U8, .rank = 1, .shape = {size}, .data = saved},
+    };
+    sgi_progress progress = {.step = 7};
+    sgi_progress_notes notes;
+    sgi_progress_write(&notes, &progress);
+    assert_ok(sgi_safetensors_write(path, tensors, 2, notes.notes, SG_PROGRESS_NOTES, NULL));
+}
+
+static void a_checkpoint_is_loaded_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    static const int hidden[] = {3};
+    char path[] = "/tmp/sg_checkpoint_XXXXXX";
+    sg_jet_network_config config = sg_jet_network_defaults();
+    sg_optim_config settings = sg_optim_defaults(SG_OPTIM_ADAMW);
+    sg_jet_network *network;
+    sg_params *params;
+    sg_optim *optim;
+    size_t size;
+    sg_diagnostic diagnostic = {0};
+    sgi_progress progress = {.step = 3};
+    int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    close(descriptor);
+    config.hidden = hidden;
+    config.hidden_count = 1;
+    assert_ok(sg_jet_network_create(&network, &config, NULL));
+    assert_ok(sg_params_create(&params, NULL));
+    assert_ok(sg_jet_network_register(network, params));
+    assert_ok(sg_optim_create(&optim, params, &settings, NULL, NULL));
+    save_without_a_weight(path, optim);
+    void *gradient = sg_jet_network_gradients(network);
+    assert_non_null(gradient);
+    *(float *)gradient = 1;
+    assert_ok(
+        sg_optim_step(optim, NULL, NULL)); /* so that it is another state than the saved one */
+    const void *own = sg_optim_state(optim, &size);
+    void *before = malloc(size);
+    assert_non_null(before);
+    memcpy(before, own, size);
+    assert_status(sgi_checkpoint_load(path, network, optim, &progress, NULL, &diagnostic),
+                  SG_ERROR_FORMAT);
+    assert_int_equal(progress.step, 3);
+    assert_memory_equal(sg_optim_state(optim, &size), before, size);
+    free(before);
+    sg_optim_destroy(optim);
+    sg_params_destroy(params);
+    sg_jet_network_destroy(network);
+    remove(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +234,7 @@ int main(void)
         cmocka_unit_test(a_lock_left_behind_is_taken_over),
         cmocka_unit_test(grids_have_both_ends_and_run_the_last_fastest),
         cmocka_unit_test(thinning_respects_its_limit),
+        cmocka_unit_test(a_checkpoint_is_loaded_whole_or_not_at_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

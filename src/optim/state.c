@@ -147,16 +147,21 @@ const void *sg_optim_state(const sg_optim *optim, size_t *size)
     return optim->state;
 }
 
+bool sgi_state_fits(const sg_optim *optim, const void *state, size_t size)
+{
+    sgi_state_header saved;
+    if (size != optim->state_size)
+        return false;
+    memcpy(&saved, state, sizeof saved);
+    return saved.magic == state_magic && saved.layout == sgi_state_head(optim)->layout &&
+           saved.skipped <= saved.steps && saved.rescaled <= 1;
+}
+
 sg_status sg_optim_restore(sg_optim *optim, const void *state, size_t size)
 {
     if (!optim || !state)
         return SG_ERROR_ARGUMENT;
-    sgi_state_header saved;
-    if (size != optim->state_size)
-        return SG_ERROR_STATE;
-    memcpy(&saved, state, sizeof saved);
-    if (saved.magic != state_magic || saved.layout != sgi_state_head(optim)->layout ||
-        saved.skipped > saved.steps || saved.rescaled > 1)
+    if (!sgi_state_fits(optim, state, size))
         return SG_ERROR_STATE;
     memcpy(optim->state, state, size);
     return SG_OK;

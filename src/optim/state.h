@@ -60,6 +60,9 @@ static inline const void **sgi_group_gradient(const sg_optim *optim, size_t grou
     return &optim->group_gradients[group * optim->params->count + span];
 }
 
+/* Whether sg_optim_restore would take this; it changes nothing. */
+bool sgi_state_fits(const sg_optim *optim, const void *state, size_t size);
+
 /* The factor of PyTorch's clip_grad_norm_; 1 when clipping is off. */
 double sgi_clip_factor(const sg_optim_config *config, double norm);
 

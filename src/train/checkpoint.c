@@ -2,6 +2,7 @@
 #include "train/checkpoint.h"
 
 #include "base/diagnostic.h"
+#include "optim/state.h"
 #include "pinn/weights.h"
 #include "train/progress.h"
 
@@ -34,11 +35,14 @@ static sg_status read_checkpoint(const sgi_safetensors *file, const char *path,
         return sgi_fail_file(diagnostic, SG_ERROR_FORMAT, path,
                              "not a checkpoint that can be resumed");
     }
-    if (sg_optim_restore(optim, state->data, sgi_tensor_elements(state)) != SG_OK) {
+    size_t size = sgi_tensor_elements(state);
+    if (!sgi_state_fits(optim, state->data, size)) {
         return sgi_fail_file(diagnostic, SG_ERROR_STATE, path,
                              "was saved by another optimizer or network");
     }
     sg_status status = sgi_weights_read(file, path, network, allocator, diagnostic);
+    if (status == SG_OK)
+        status = sg_optim_restore(optim, state->data, size); /* it fits: this cannot fail */
     if (status == SG_OK)
         *progress = read;
     return status;

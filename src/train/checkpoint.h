@@ -8,7 +8,8 @@
 #include "stablegrad/scale.h"
 #include "train/subject.h"
 
-/* Everything that resuming needs. */
+/* Everything that resuming needs. When loading fails, network, optimizer and progress are as
+ * before. */
 SG_CHECKED sg_status sgi_checkpoint_save(const char *path, const sg_jet_network *network,
                                          const sg_optim *optim, const sgi_progress *progress,
                                          const sg_allocator *allocator, sg_diagnostic *diagnostic);

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "files/json_text.h"
 #include "graph/state.h"
+#include "optim/state.h"
 #include "train/image_events.h"
 #include "train/image_tally.h"
 #include "train/progress.h"
@@ -319,13 +320,17 @@ static sg_status read_checkpoint(image_subject *s, const sgi_safetensors *file, 
         return sgi_fail_file(diagnostic, SG_ERROR_FORMAT, path,
                              "not a checkpoint that can be resumed");
     }
-    if (sg_optim_restore(s->subject.optim, state->data, sgi_tensor_elements(state)) != SG_OK) {
+    size_t size = sgi_tensor_elements(state);
+    if (!sgi_state_fits(s->subject.optim, state->data, size)) {
         return sgi_fail_file(diagnostic, SG_ERROR_STATE, path,
                              "was saved by another optimizer or network");
     }
     sg_status status = sgi_net_read(sgi_image_trainer_network(s->trainer), file, false);
     if (status != SG_OK)
         return net_failed(s, status, path, diagnostic);
+    status = sg_optim_restore(s->subject.optim, state->data, size);
+    if (status != SG_OK) /* it fits: this cannot fail */
+        return status;
     json_t *events = note_json(file, "events"), *sums = note_json(file, "sums");
     sgi_image_events_read(&s->events, events);
     s->line = sgi_image_tally_read(sums, 0);
