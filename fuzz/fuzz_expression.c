@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                        .field_count = 2};
     sgi_source source = {"fuzz", text, size};
     sgi_yaml node = {.source = &source, .end = size, .text = text, .length = size};
-    sgi_scope scope = {&names, "here", true, true, 3};
+    sgi_scope scope = {&names, "here", true, true, 3, false};
     sg_diagnostic diagnostic;
     sgi_expr root;
     char message[2048];

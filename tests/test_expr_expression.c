@@ -362,7 +362,7 @@ static void test_equations_do_not_compare(void **state)
     };
     workbench bench;
     workbench_open(&bench);
-    sgi_scope scope = {&bench.names, "in a test", true, true, 3};
+    sgi_scope scope = {&bench.names, "in a test", true, true, 3, false};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         sgi_source source = {"test", cases[i].text, strlen(cases[i].text)};
         sgi_yaml node = {

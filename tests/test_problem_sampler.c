@@ -41,7 +41,7 @@ static void draw_points(const sgi_problem *problem, int set, int64_t items, sgi_
     for (int k = 0; k < 3; k++)
         normals[k] = c->normals[k];
     sgi_sample(problem, set, items, &draw, first, count, SG_FLOAT64, coordinates);
-    sgi_sample_normals(&problem->sets[set], items, first, count, SG_FLOAT64, 3, normals);
+    sgi_sample_normals(problem, set, items, &draw, first, count, SG_FLOAT64, normals);
 }
 
 static void test_points_are_pure_functions(void **state)

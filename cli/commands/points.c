@@ -216,7 +216,7 @@ static void warn_outside(const sgi_problem *problem, const char *path, const dou
             double slack = 1e-9 * (upper - lower), x = points[i * width + k];
             inside = inside && x >= lower - slack && x <= upper + slack;
         }
-        outside += !inside;
+        outside += !inside || !sgi_domain_has(&problem->domain, points + i * width);
     }
     for (size_t k = 0; k < width && used < sizeof domain; k++)
         used +=

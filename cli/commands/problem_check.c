@@ -76,6 +76,23 @@ double time_problem(sgi_problem *problem, sg_pool *pool)
     return seconds;
 }
 
+/* "domain  area 0.8744 of 1 in the box, boundary of length 5.257" */
+static void print_domain(const sgi_problem *problem)
+{
+    static const char *const insides[] = {"", "length", "area", "volume"};
+    static const char *const edges[] = {"", "ends", "length", "area"};
+    const sgi_domain *domain = &problem->domain;
+    if (!domain->region)
+        return;
+    int kind = domain->axes < 4 ? domain->axes : 0;
+    double sum = 0;
+    for (int i = 0; i < domain->region->side_count; i++)
+        sum += domain->region->sides[i].measure;
+    printf("\ndomain         %s %.4g of %.4g in the box, boundary of %s %.4g\n",
+           kind ? insides[kind] : "measure", domain->region->measure, domain->regions[0]->measure,
+           kind ? edges[kind] : "measure", sum);
+}
+
 static void print_sets(const sg_pinn_batch *batch, const sg_pinn_information *information)
 {
     printf("\n%-14s %10s  %s\n", "points", "per step", "channels");
@@ -352,6 +369,7 @@ int check_problem(sgi_problem *problem, const cli_arguments *arguments)
     } else {
         if (!arguments->quiet)
             print_problem(pinn, sg_pinn_trainer_batch(trainer));
+        print_domain(problem);
         print_sets(sg_pinn_trainer_batch(trainer), sg_pinn_describe(pinn));
         print_cost(pinn, trainer, pool, arguments->seconds);
         code = check_reference(problem, NULL);

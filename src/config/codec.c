@@ -73,7 +73,7 @@ sg_status sgi_option_exceeds(sgi_reader *reader, const sgi_option *option, const
 static sg_status wrong_word(sgi_reader *reader, const sgi_option *option, const sgi_yaml *node)
 {
     sgi_nearest nearest;
-    sgi_scope scope = {reader->names, "", false, false, 0};
+    sgi_scope scope = {reader->names, "", false, false, 0, false};
     sg_status status = sgi_option_wrong(reader, option, node, "a number");
     sgi_nearest_begin(&nearest, node->text, node->length);
     sgi_names_offer(&scope, &nearest);
@@ -95,7 +95,7 @@ sg_status sgi_read_real(sgi_reader *reader, const sgi_option *option, const sgi_
         return wrong_word(reader, option, node);
     char place[128], text[96];
     snprintf(place, sizeof place, "in %s", sgi_option_label(reader, option, text));
-    sgi_scope scope = {reader->names, place, false, false, 0};
+    sgi_scope scope = {reader->names, place, false, false, 0, false};
     sgi_expr expr;
     sg_status status =
         sgi_names_parse(&scope, node, 0, node->length, SG_READ_VALUE, &expr, reader->diagnostic);

@@ -129,7 +129,7 @@ static sg_status resolve_as(sgi_names *names, sgi_symbol *symbol, sg_diagnostic 
     char place[96];
     snprintf(place, sizeof place, "in %s '%s'", symbol->constant ? "constant" : "definition",
              symbol->name);
-    sgi_scope scope = {names, place, !symbol->constant, !symbol->constant, 0};
+    sgi_scope scope = {names, place, !symbol->constant, !symbol->constant, 0, false};
     const sgi_yaml *node = symbol->value;
     if (node->kind != SG_YAML_SCALAR) {
         sgi_yaml_place(diagnostic, node, 0, 0);

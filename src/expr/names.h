@@ -49,6 +49,7 @@ typedef struct sgi_scope {
     bool coordinates;  /* may be used */
     bool fields;
     unsigned normals; /* coordinates along which a normal may point, as bits; 0: no u_n here */
+    bool slanted;     /* it may point along several of them at once */
 } sgi_scope;
 
 /* The Greek letter, another way to write pi. */

@@ -94,11 +94,10 @@ static sgi_expr differentiate_by(sgi_parser *p, sgi_token t, sgi_expr expr,
     return expr;
 }
 
-/* The derivative of that order along the outward normal. On a face one component of the normal is
- * not 0, so mixed derivatives do not occur. */
+/* The derivative of that order along the outward normal. On a plane face one component of the
+ * normal is not 0, so mixed derivatives do not occur; elsewhere they do. */
 static sgi_expr normal_derivative(sgi_parser *p, sgi_token t, sgi_expr expr, int times)
 {
-    sgi_expr sum = 0;
     if (!p->scope->normals) {
         SG_PARSE_FAIL(p, t.begin, t.end,
                       "'%.*s' is the derivative along the outward normal: it has a "
@@ -106,17 +105,22 @@ static sgi_expr normal_derivative(sgi_parser *p, sgi_token t, sgi_expr expr, int
                       sgi_token_length(t), p->text + t.begin);
         return 0;
     }
-    for (int k = 0; k < p->scope->names->coordinate_count && p->status == SG_OK; k++) {
-        if (!(p->scope->normals >> k & 1))
-            continue;
-        sgi_input input = {.kind = SG_INPUT_NORMAL, .index = k};
-        sgi_derivative derivative = (sgi_derivative)times * sgi_derivative_unit(k);
-        sgi_expr slope = differentiate_by(p, t, expr, derivative);
-        for (int i = 0; i < times; i++)
-            slope = sgi_mul(p->exprs, sgi_expressions_input(p->exprs, &input), slope);
-        sum = sgi_add(p->exprs, sum, slope);
+    int at_once = p->scope->slanted ? 1 : times;
+    for (int done = 0; done < times && p->status == SG_OK; done += at_once) {
+        sgi_expr sum = 0;
+        for (int k = 0; k < p->scope->names->coordinate_count && p->status == SG_OK; k++) {
+            if (!(p->scope->normals >> k & 1))
+                continue;
+            sgi_input input = {.kind = SG_INPUT_NORMAL, .index = k};
+            sgi_derivative derivative = (sgi_derivative)at_once * sgi_derivative_unit(k);
+            sgi_expr slope = differentiate_by(p, t, expr, derivative);
+            for (int i = 0; i < at_once; i++)
+                slope = sgi_mul(p->exprs, sgi_expressions_input(p->exprs, &input), slope);
+            sum = sgi_add(p->exprs, sum, slope);
+        }
+        expr = sum;
     }
-    return sum;
+    return expr;
 }
 
 /* Takes the n off the end of a subscript: how many there are. */

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "problem/remarks.h"
@@ -38,14 +39,19 @@ static void find_left_out(sgi_errors *errors)
     int fields = errors->problem->names.field_count;
     errors->nothing = true;
     for (size_t i = 0; i < errors->grid.total; i++) {
+        double point[SG_MOST_COORDINATES];
         bool finite = true;
+        sgi_box_grid_points(&errors->grid, i, 1, point);
+        if (!sgi_domain_has(&errors->problem->domain, point))
+            continue;
+        errors->inside++;
         for (int f = 0; f < fields; f++) {
             double value = errors->reference[f][i];
             finite = finite && isfinite(value);
             errors->nothing = errors->nothing && (!isfinite(value) || value == 0);
         }
         if (!finite && errors->left_out++ == 0)
-            sgi_box_grid_points(&errors->grid, i, 1, errors->first_left_out);
+            memcpy(errors->first_left_out, point, sizeof point);
     }
 }
 
@@ -57,7 +63,7 @@ const char *sgi_errors_sentence(const sgi_errors *errors, char *text, size_t siz
         snprintf(text, size,
                  "the reference is not finite at %zu of %zu points of the evaluation grid, the "
                  "first at %s; errors are measured at the others",
-                 errors->left_out, errors->grid.total,
+                 errors->left_out, errors->inside,
                  sgi_problem_point(errors->problem, errors->first_left_out, point, sizeof point));
     return text;
 }

@@ -16,7 +16,8 @@ typedef struct sgi_errors {
     sgi_point_set values; /* the fields themselves */
     double **reference;   /* [field] (grid.total) */
     double **prediction;  /* [field] (grid.total) */
-    size_t left_out;      /* points where the reference is not finite: errors leave them out */
+    size_t inside;        /* points of the grid that lie in the domain */
+    size_t left_out;      /* of those, where the reference is not finite: errors leave them out */
     double first_left_out[SG_MOST_COORDINATES];
     bool nothing;          /* it has no finite value but 0: there is nothing to be relative to */
     sg_pinn_error *fields; /* (field_count): each field, then all of them together */

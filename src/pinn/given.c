@@ -25,22 +25,44 @@ static bool all_finite(const double *values, size_t count)
     return finite;
 }
 
-/* The nearest face; NULL if the point lies on none. */
-static const sgi_face *face_of(const sgi_problem *problem, const sgi_point_set *set,
-                               const double *point)
+/* How far the point is from the face, in lengths of the domain, and the outward normal there. */
+static double face_distance(const sgi_problem *problem, const sgi_face *face, const double *point,
+                            double *normal)
 {
-    const sgi_face *best = NULL;
-    double nearest = near_a_face;
+    const sgi_domain *domain = &problem->domain;
+    double x[SG_MOST_AXES], out[SG_MOST_AXES];
+    memset(normal, 0, SG_MOST_COORDINATES * sizeof *normal);
+    if (!face->region) {
+        int k = face->coordinate;
+        normal[k] = face->normal;
+        return fabs(point[k] - face->value) / (problem->upper[k] - problem->lower[k]);
+    }
+    sgi_domain_axes(domain, point, x);
+    const sgi_region *ends = domain->region && sgi_region_touches(domain->region, x, out)
+                                 ? domain->region
+                                 : face->region;
+    if (!sgi_region_touches(ends, x, out))
+        return INFINITY;
+    for (int k = 0; k < domain->axes; k++)
+        normal[domain->coordinates[k]] = out[k];
+    return fabs(sgi_shape_distance(face->region->sides[face->side].shape, x)) / face->region->size;
+}
+
+/* The normal of the nearest face; false if the point lies on none. */
+static bool find_normal(const sgi_problem *problem, const sgi_point_set *set, const double *point,
+                        double *normal)
+{
+    double nearest = near_a_face, candidate[SG_MOST_COORDINATES];
+    bool found = false;
     for (int f = 0; f < set->face_count; f++) {
-        int k = set->faces[f].coordinate;
-        double length = problem->upper[k] - problem->lower[k];
-        double distance = fabs(point[k] - set->faces[f].value) / length;
+        double distance = face_distance(problem, &set->faces[f], point, candidate);
         if (distance < nearest) {
             nearest = distance;
-            best = &set->faces[f];
+            found = true;
+            memcpy(normal, candidate, (size_t)problem->names.coordinate_count * sizeof *normal);
         }
     }
-    return best;
+    return found;
 }
 
 static sg_status fill(sgi_given *given, const sgi_problem *problem, const sgi_point_set *set,
@@ -57,12 +79,10 @@ static sg_status fill(sgi_given *given, const sgi_problem *problem, const sgi_po
         }
         if (!given->normals)
             continue;
-        const sgi_face *face = face_of(problem, set, point);
-        if (!face) {
+        if (!find_normal(problem, set, point, given->normals + i * coordinates)) {
             say_where(diagnostic, set, i, "lies on none of its faces, so it has no normal");
             return SG_ERROR_ARGUMENT;
         }
-        given->normals[i * coordinates + (size_t)face->coordinate] = face->normal;
     }
     return SG_OK;
 }

@@ -1,6 +1,8 @@
 /* Evaluating a trained network: see quantities.h. */
 #include "pinn/quantities.h"
 
+#include <math.h>
+
 #include "base/memory.h"
 #include "problem/exact.h"
 
@@ -109,6 +111,19 @@ static void fill_varying(const chunk *c, const sgi_bound_program *bound, size_t 
             c->varying[i * numbers + k] = results[k * c->size + i];
 }
 
+/* Points of a grid that lie outside the domain have no values. */
+static void blank_outside(const chunk *c, const sgi_problem *problem, const sgi_places *places,
+                          double *const *outputs, size_t count, size_t n)
+{
+    size_t coordinates = (size_t)problem->names.coordinate_count;
+    if (!places->grid || !problem->domain.region)
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (!sgi_domain_has(&problem->domain, c->points + i * coordinates))
+            for (size_t k = 0; k < count; k++)
+                outputs[k][i] = NAN;
+}
+
 static sg_status evaluate_chunks(chunk *c, const sgi_problem *problem, const sgi_point_set *set,
                                  const sg_jet_plan *plan, sg_jet_network *network,
                                  const sgi_places *places, double *const *outputs, sg_pool *pool)
@@ -127,6 +142,8 @@ static sg_status evaluate_chunks(chunk *c, const sgi_problem *problem, const sgi
         for (uint32_t k = 0; k < bound->program->output_count; k++)
             c->outputs[k] = outputs[k] + first;
         run_program(c, bound, (size_t)coordinates, values, n);
+        blank_outside(c, problem, places, (double *const *)c->outputs, bound->program->output_count,
+                      n);
     }
     return SG_OK;
 }
@@ -185,6 +202,7 @@ sg_status sgi_places_reference(const sgi_problem *problem, const sgi_places *pla
         for (size_t f = 0; f < fields; f++)
             parts[f] = outputs[f] + first;
         status = sgi_exact_evaluate(problem, columns, n, parts, pool);
+        blank_outside(&c, problem, places, parts, fields, n);
     }
     release_chunk(&c);
     return status;

@@ -142,8 +142,8 @@ static void connect(const set_context *c, const sg_jet_tile *tile, const sgi_bou
             sgi_given_normals(&c->given, tile->first, tile->count, c->owner->options.type, d,
                               normals);
         else
-            sgi_sample_normals(c->set, c->items, tile->first, tile->count, c->owner->options.type,
-                               d, normals);
+            sgi_sample_normals(c->owner->problem, c->index, c->items, &c->owner->draw, tile->first,
+                               tile->count, c->owner->options.type, normals);
     }
     for (uint32_t s = 0; s < bound->program->input_count; s++) {
         sgi_slot slot = bound->slots[s];

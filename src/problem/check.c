@@ -205,8 +205,7 @@ static sg_status fill_inputs(examination *e)
     sgi_draw draw = {0, SG_POINTS_CHECK, 0};
     bool expressions = e->problem->solution.kind == SG_SOLUTION_EXPRESSIONS;
     sgi_sample(e->problem, e->index, N, &draw, 0, N, SG_FLOAT64, (void *const *)e->coordinates);
-    sgi_sample_normals(e->set, N, 0, N, SG_FLOAT64, e->problem->names.coordinate_count,
-                       (void *const *)e->normals);
+    sgi_sample_normals(e->problem, e->index, N, &draw, 0, N, SG_FLOAT64, (void *const *)e->normals);
     sg_status status = SG_OK;
     if (expressions)
         status = compile_channels(e);

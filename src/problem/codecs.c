@@ -211,7 +211,7 @@ static bool is_mapped(const sgi_names *names, const sgi_maps_list *list, const s
 static sg_status read_map(sgi_reader *reader, const sgi_yaml *item, sgi_maps_list *list)
 {
     sgi_expr expr;
-    sgi_scope scope = {reader->names, "in evaluation.maps", true, true, 0};
+    sgi_scope scope = {reader->names, "in evaluation.maps", true, true, 0, false};
     bool name = item->kind == SG_YAML_SCALAR && item->length > 0;
     for (size_t i = 0; name && i < item->length; i++)
         name = isalnum((unsigned char)item->text[i]) || item->text[i] == '_';

@@ -199,8 +199,7 @@ static sg_status examine(trial *t, sg_diagnostic *diagnostic)
     if (status != SG_OK)
         return status;
     sgi_sample(t->problem, t->index, N, &draw, 0, N, SG_FLOAT64, (void *const *)t->coordinates);
-    sgi_sample_normals(t->set, N, 0, N, SG_FLOAT64, t->problem->names.coordinate_count,
-                       (void *const *)t->normals);
+    sgi_sample_normals(t->problem, t->index, N, &draw, 0, N, SG_FLOAT64, (void *const *)t->normals);
     uint64_t number = 0;
     while (number < MOST_TRIALS && run_trial(t, number))
         number++;

@@ -17,6 +17,8 @@ static const sgi_option rows[] = {
     TEXT("title", TOP(title), "", "a title of one line for the report"),
     SECTION("coordinates",
             "the coordinates, each with its range: {x: [-1, 1], t: [0, 1]}; t is time"),
+    SECTION("shapes", "what a domain is made of: {hole: {disc: {center: [0, 0], radius: 1}}}"),
+    SECTION("domain", "shapes joined by +, cut by - and intersected by &: plate - hole"),
     SECTION("fields", "the unknown functions, which are the outputs of the network"),
     SECTION("constants", "named numbers; each may be an expression of the others"),
     SECTION("definitions", "named expressions; their derivatives have names too, as phi_x"),
@@ -25,7 +27,9 @@ static const sgi_option rows[] = {
      "1", "factor of this equation's mean square in the loss"},
     SECTION("equations.*.expression", "the equation, when it is given with a weight"),
     SECTION("conditions", "what holds on the faces of the domain, each with a name of its own"),
-    SECTION("conditions.*.at", "where the condition holds: t = 0, or x = -1 | x = 1, or boundary"),
+    SECTION("conditions.*.at",
+            "where the condition holds: t = 0, x = -1 | x = 1, boundary, hole.boundary, or a part "
+            "as boundary & x < 0"),
     OTHER("conditions.*.periodic", coordinates, CONDITION(periodic), 0, 0, "none",
           "coordinates whose two opposite faces are tied together, in place of `at`"),
     BOOL(

@@ -43,6 +43,9 @@ static sg_status read_all(sgi_problem *problem, sgi_reader *reader, const char *
     if (status == SG_OK)
         status = sgi_problem_read_names(problem, reader);
     if (status == SG_OK)
+        status = sgi_domain_read(&problem->domain, reader, problem->root, problem->lower,
+                                 problem->upper);
+    if (status == SG_OK)
         status = read_settings(problem, reader);
     if (status == SG_OK)
         status = sgi_problem_check_labels(problem, reader);
@@ -112,6 +115,8 @@ void sgi_problem_destroy(sgi_problem *problem)
         return;
     for (int k = 0; k < problem->set_count; k++)
         sgi_point_set_release(&problem->sets[k]);
+    for (int i = 0; i < problem->filter_count; i++)
+        sgi_program_destroy(problem->filters[i].keep);
     sgi_program_destroy(problem->solution.program);
     sgi_expressions_destroy(problem->exprs);
     sgi_arena_clear(&problem->arena);

@@ -10,18 +10,36 @@
 #define SG_PROBLEM_PROBLEM_H
 
 #include "expr/program.h"
+#include "problem/domain.h"
 #include "problem/options.h"
 #include "problem/settings.h"
 #include "stablegrad/jet.h"
 
 enum { SG_MOST_FIELDS = 64, SG_MOST_FACES = 32, SG_MOST_COMPONENTS = 64, SG_MOST_SETS = 64 };
 
-/* The plane coordinate = value. `normal` is -1 on the lower face of the domain, 1 on the upper one
- * and 0 inside. For a pair the plane is the upper face and its partner the lower one. */
+enum { SG_MOST_TOUCHED = 4 };
+
+/* Which points of a piece are taken: all tests must hold. */
+typedef struct sgi_filter {
+    unsigned fixed;                     /* coordinates, as bits, that have a value of their own */
+    double values[SG_MOST_COORDINATES]; /* those values */
+    sgi_program *keep;                  /* of the coordinates: not 0; NULL: everywhere */
+    const sgi_region *within;           /* in it or on its boundary; NULL: anywhere */
+    const sgi_region *touched[SG_MOST_TOUCHED]; /* (touched_count): on the boundary of each */
+    int touched_count;
+} sgi_filter;
+
+/* A piece of a condition's place: a plane, or a side of a region.
+ *
+ * The plane is coordinate = value. `normal` is -1 on the lower face of the domain, 1 on the upper
+ * one and 0 inside. For a pair the plane is the upper face and its partner the lower one. */
 typedef struct sgi_face {
     int coordinate;
     double value, normal;
-    double measure; /* product of the other coordinates' lengths */
+    double measure;           /* product of the other coordinates' lengths, as far as it is taken */
+    const sgi_region *region; /* not NULL: it is side `side` of this region, and no plane */
+    int side;
+    const sgi_filter *filter; /* NULL: all of it is taken */
 } sgi_face;
 
 typedef enum sgi_set_kind { SG_SET_DOMAIN, SG_SET_FACES, SG_SET_PAIRS } sgi_set_kind;
@@ -51,6 +69,7 @@ typedef struct sgi_point_set {
     int64_t items;       /* per training step; of single points, the ends of a line, one each */
     sgi_face *faces;     /* (face_count); none for the domain */
     int face_count;
+    bool curved;     /* a face is no whole plane of a box: points are tried, see place.h */
     sgi_term *terms; /* (term_count) */
     int term_count;
     int *component_terms; /* (component_count): the term of each residual component */
@@ -90,10 +109,13 @@ typedef struct sgi_problem {
     sgi_expressions *exprs;
     sgi_names names; /* coordinates, fields, constants, definitions */
     double lower[SG_MOST_COORDINATES], upper[SG_MOST_COORDINATES];
+    sgi_domain domain;
     sgi_settings settings;
     sgi_point_set sets[SG_MOST_SETS]; /* set 0 is the domain */
     int set_count;
     sgi_condition_settings *conditions; /* of set k at k - 1 */
+    sgi_filter filters[SG_MOST_FACES];  /* (filter_count): of the places of conditions */
+    int filter_count;
     sgi_solution solution;
 } sgi_problem;
 
@@ -149,6 +171,16 @@ SG_CHECKED sg_status sgi_problem_read_names(sgi_problem *problem, sgi_reader *re
  * those that could not be written at the end of a run are refused. */
 SG_CHECKED sg_status sgi_problem_check_labels(const sgi_problem *problem, sgi_reader *reader);
 SG_CHECKED sg_status sgi_problem_read_equations(sgi_problem *problem, sgi_reader *reader);
+
+/* Reads where a condition holds, the scalar `node`, into the set's faces. `what` is how messages
+ * name the condition, "condition 'initial'". */
+SG_CHECKED sg_status sgi_problem_read_place(sgi_problem *problem, sgi_reader *reader,
+                                            const char *what, const sgi_yaml *node,
+                                            sgi_point_set *set);
+/* Adds the plane coordinate = value, the whole of it that lies in the domain. */
+SG_CHECKED sg_status sgi_problem_add_plane(sgi_problem *problem, sgi_reader *reader,
+                                           const char *what, const sgi_yaml *node,
+                                           sgi_point_set *set, int coordinate, double value);
 SG_CHECKED sg_status sgi_problem_read_conditions(sgi_problem *problem, sgi_reader *reader);
 SG_CHECKED sg_status sgi_problem_read_solution(sgi_problem *problem, sgi_reader *reader);
 SG_CHECKED sg_status sgi_problem_check_fields(sgi_problem *problem, sgi_reader *reader);

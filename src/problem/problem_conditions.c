@@ -24,160 +24,6 @@ static sg_status refuse(condition *c, const sgi_yaml *node, const char *message,
     return SG_ERROR_FORMAT;
 }
 
-/* ---- Where -------------------------------------------------------------------------------- */
-
-static double face_measure(const sgi_problem *problem, int coordinate)
-{
-    double measure = 1;
-    for (int k = 0; k < problem->names.coordinate_count; k++)
-        if (k != coordinate)
-            measure *= problem->upper[k] - problem->lower[k];
-    return measure;
-}
-
-static sg_status add_face(condition *c, const sgi_yaml *node, int coordinate, double value)
-{
-    const sgi_problem *problem = c->problem;
-    double lower = problem->lower[coordinate], upper = problem->upper[coordinate];
-    double near = 1e-12 * (upper - lower), normal = 0;
-    if (fabs(value - lower) <= near)
-        value = lower, normal = -1;
-    if (fabs(value - upper) <= near)
-        value = upper, normal = 1;
-    if (c->set->face_count == SG_MOST_FACES)
-        return refuse(c, node, "has too many faces", "");
-    c->set->faces[c->set->face_count++] =
-        (sgi_face){coordinate, value, normal, face_measure(problem, coordinate)};
-    return SG_OK;
-}
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-/* The bytes [begin, end) without white space around them. */
-static void trim(const char *text, size_t *begin, size_t *end)
-{
-    while (*begin < *end && is_space(text[*begin]))
-        (*begin)++;
-    while (*end > *begin && is_space(text[*end - 1]))
-        (*end)--;
-}
-
-static sg_status unknown_coordinate(condition *c, const sgi_yaml *node, size_t begin, size_t end)
-{
-    const sgi_names *names = &c->problem->names;
-    sgi_nearest nearest;
-    sgi_nearest_begin(&nearest, node->text + begin, end - begin);
-    for (int k = 0; k < names->coordinate_count; k++)
-        sgi_nearest_offer(&nearest, names->coordinates[k]);
-    sgi_nearest_offer(&nearest, "boundary");
-    sgi_yaml_place(c->reader->diagnostic, node, begin, end > begin ? end - begin : 1);
-    sgi_diagnostic_say(c->reader->diagnostic, "'%.*s' is not a coordinate %s",
-                       (int)(end - begin > 60 ? 60 : end - begin), node->text + begin, c->place);
-    if (nearest.best[0])
-        sgi_nearest_suggest(&nearest, c->reader->diagnostic);
-    else
-        sgi_diagnostic_suggest(c->reader->diagnostic,
-                               "a place is written  t = 0,  x = -1 | x = 1,  or  boundary");
-    return SG_ERROR_FORMAT;
-}
-
-/* `t == 0` and `t >= 0`: a place is a plane, and is written with one =. */
-static sg_status refuse_comparison(condition *c, const sgi_yaml *node, size_t begin, size_t end)
-{
-    size_t sign = begin, after;
-    while (sign < end && !strchr("<>=!", node->text[sign]))
-        sign++;
-    for (after = sign; after < end && strchr("<>=!", node->text[after]);)
-        after++;
-    if (sign == end || (after - sign == 1 && node->text[sign] == '='))
-        return SG_OK;
-    sgi_yaml_place(c->reader->diagnostic, node, sign, after - sign);
-    sgi_diagnostic_say(c->reader->diagnostic,
-                       "'%.*s' %s compares; a place is a plane, coordinate = value",
-                       (int)(after - sign), node->text + sign, c->place);
-    sgi_diagnostic_suggest(c->reader->diagnostic, "write =, as in  at: t = 0");
-    return SG_ERROR_FORMAT;
-}
-
-/* `x = -1` in bytes [begin, end). */
-static sg_status read_plane(condition *c, const sgi_yaml *node, size_t begin, size_t end)
-{
-    const sgi_names *names = &c->problem->names;
-    size_t name_begin = begin, name_end = begin, value_begin;
-    while (name_end < end && node->text[name_end] != '=')
-        name_end++;
-    value_begin = name_end + 1;
-    bool equals = name_end < end;
-    sg_status status = refuse_comparison(c, node, begin, end);
-    if (status != SG_OK)
-        return status;
-    trim(node->text, &name_begin, &name_end);
-    int k = 0;
-    while (k < names->coordinate_count &&
-           (strlen(names->coordinates[k]) != name_end - name_begin ||
-            memcmp(names->coordinates[k], node->text + name_begin, name_end - name_begin) != 0))
-        k++;
-    if (k == names->coordinate_count)
-        return unknown_coordinate(c, node, name_begin, name_end);
-    if (!equals)
-        return refuse(c, node, "needs a value for its coordinate", "as in  at: t = 0");
-    sgi_scope scope = {&c->problem->names, c->place, false, false, 0};
-    sgi_expr expr;
-    double value;
-    status = sgi_names_parse(&scope, node, value_begin, end, SG_READ_VALUE, &expr,
-                             c->reader->diagnostic);
-    if (status != SG_OK)
-        return status;
-    if (!sgi_is_constant(c->problem->exprs, expr, &value))
-        return refuse(c, node, "needs a number for its coordinate", "as in  at: t = 0");
-    double lower = c->problem->lower[k], upper = c->problem->upper[k];
-    double near = 1e-12 * (upper - lower);
-    if (value < lower - near || value > upper + near) {
-        sgi_yaml_place(c->reader->diagnostic, node, name_begin, end - name_begin);
-        sgi_diagnostic_say(c->reader->diagnostic, "%s = %g lies outside the domain, [%g, %g]",
-                           names->coordinates[k], value, lower, upper);
-        return SG_ERROR_FORMAT;
-    }
-    return add_face(c, node, k, value);
-}
-
-static sg_status add_boundary(condition *c, const sgi_yaml *node)
-{
-    const sgi_problem *problem = c->problem;
-    for (int k = 0; k < problem->names.coordinate_count; k++) {
-        if (k == problem->names.time)
-            continue;
-        sg_status status = add_face(c, node, k, problem->lower[k]);
-        if (status == SG_OK)
-            status = add_face(c, node, k, problem->upper[k]);
-        if (status != SG_OK)
-            return status;
-    }
-    return c->set->face_count ? SG_OK : refuse(c, node, "has no spatial boundary", "");
-}
-
-static sg_status read_place(condition *c, const sgi_yaml *node)
-{
-    if (node->kind != SG_YAML_SCALAR)
-        return refuse(c, node, "needs a place", "as in  at: x = -1 | x = 1");
-    for (size_t begin = 0; begin <= node->length;) {
-        size_t end = begin, piece = begin, piece_end;
-        while (end < node->length && node->text[end] != '|')
-            end++;
-        piece_end = end;
-        trim(node->text, &piece, &piece_end);
-        bool boundary = piece_end - piece == 8 && memcmp(node->text + piece, "boundary", 8) == 0;
-        sg_status status = boundary ? add_boundary(c, node) : read_plane(c, node, piece, piece_end);
-        if (status != SG_OK)
-            return status;
-        begin = end + 1;
-    }
-    return SG_OK;
-}
-
 /* ---- What ----------------------------------------------------------------------------------- */
 
 static sg_status add_component(condition *c, const sgi_yaml *node, sgi_expr root)
@@ -204,16 +50,29 @@ static bool is_flat(condition *c, sgi_expr expr)
            c->problem->exprs->status == SG_OK;
 }
 
-/* Coordinates along which every face's normal is known. */
-static unsigned normals_of(const sgi_point_set *set)
+/* Coordinates along which a normal may point, if every face has one. */
+static unsigned normals_of(const condition *c)
 {
     unsigned bits = 0;
-    for (int i = 0; i < set->face_count; i++) {
-        if (set->faces[i].normal == 0)
+    for (int i = 0; i < c->set->face_count; i++) {
+        const sgi_face *face = &c->set->faces[i];
+        if (face->normal == 0)
             return 0;
-        bits |= 1u << set->faces[i].coordinate;
+        if (!face->region)
+            bits |= 1u << face->coordinate;
+        for (int k = 0; face->region && k < c->problem->domain.axes; k++)
+            bits |= 1u << c->problem->domain.coordinates[k];
     }
     return bits;
+}
+
+/* What the expressions of the condition may use. */
+static sgi_scope scope_of(const condition *c)
+{
+    sgi_scope scope = {&c->problem->names, c->place, true, true, normals_of(c), false};
+    for (int i = 0; i < c->set->face_count; i++)
+        scope.slanted = scope.slanted || c->set->faces[i].region;
+    return scope;
 }
 
 /* Whether a key that cannot be read as an expression looks like a misspelt option. */
@@ -230,12 +89,13 @@ static bool looks_like_option(const sgi_names *names, const sgi_yaml *key)
 /* `u = 0` where `u: 0` is meant, and `x = 1` after the comma of `at: x = 0, x = 1`. */
 static sg_status refuse_equation(condition *c, const sgi_yaml *key)
 {
-    size_t begin = 0, end = strcspn(key->text, "=");
+    size_t end = strcspn(key->text, "="), length = end;
     if (key->next->kind != SG_YAML_SCALAR || key->next->length > 0 || end == key->length ||
         key->text[end + 1] == '=' || (end > 0 && strchr("<>!", key->text[end - 1])))
         return SG_OK;
-    trim(key->text, &begin, &end);
-    if (sgi_names_kind(&c->problem->names, key->text + begin, end - begin) == SG_NAME_COORDINATE)
+    while (length > 0 && key->text[length - 1] == ' ')
+        length--;
+    if (sgi_names_kind(&c->problem->names, key->text, length) == SG_NAME_COORDINATE)
         return refuse(c, key, "has a second place after a comma",
                       "places are joined by |, as in  at: x = 0 | x = 1");
     return refuse(c, key, "has an = where a colon belongs", "as in  u: 0");
@@ -245,7 +105,7 @@ static sg_status refuse_equation(condition *c, const sgi_yaml *key)
 static sg_status read_pair(condition *c, const sgi_yaml *key)
 {
     sgi_reader *reader = c->reader;
-    sgi_scope scope = {&c->problem->names, c->place, true, true, normals_of(c->set)};
+    sgi_scope scope = scope_of(c);
     sgi_expr left, right;
     char fields[200];
     sg_status status = refuse_equation(c, key);
@@ -274,7 +134,7 @@ static sg_status read_pair(condition *c, const sgi_yaml *key)
 
 static sg_status read_expression(condition *c, const sgi_yaml *node)
 {
-    sgi_scope scope = {&c->problem->names, c->place, true, true, normals_of(c->set)};
+    sgi_scope scope = scope_of(c);
     sgi_expr root;
     if (node->kind != SG_YAML_SCALAR)
         return refuse(c, node, "needs one expression", "as in  expression: u_x + u = 0");
@@ -358,7 +218,8 @@ static sg_status make_pairs(condition *c)
         return refuse(c, c->name, "is periodic and has no 'at'", "a place or a period, not both");
     for (int k = 0; k < c->problem->names.coordinate_count && status == SG_OK; k++)
         if (c->settings->periodic >> k & 1)
-            status = add_face(c, c->name, k, c->problem->upper[k]);
+            status = sgi_problem_add_plane(c->problem, c->reader, c->what, c->name, c->set, k,
+                                           c->problem->upper[k]);
     for (int f = 0; f < c->problem->names.field_count && status == SG_OK; f++) {
         status = add_component(
             c, c->name, sgi_sub(exprs, field_input(exprs, f, 0, 1), field_input(exprs, f, 0, 0)));
@@ -375,12 +236,23 @@ static sg_status make_pairs(condition *c)
 
 /* ---- The whole ---------------------------------------------------------------------------- */
 
-/* In a problem with one coordinate a face is a single point, so one item says as much as a
- * thousand. */
+/* Whether every face is a single point, as in a problem with one coordinate. */
+static bool is_of_points(const condition *c)
+{
+    bool points = true;
+    for (int i = 0; i < c->set->face_count; i++) {
+        const sgi_face *face = &c->set->faces[i];
+        int fixed =
+            face->region ? 0 : 1 + __builtin_popcount(face->filter ? face->filter->fixed : 0);
+        points = points && fixed == c->problem->names.coordinate_count;
+    }
+    return points;
+}
+
+/* One item of a single point says as much as a thousand. */
 static void count_points(condition *c)
 {
-    bool line = c->problem->names.coordinate_count == 1;
-    c->set->items = line ? c->set->face_count : c->settings->points;
+    c->set->items = is_of_points(c) ? c->set->face_count : c->settings->points;
 }
 
 static sg_status read_condition(condition *c)
@@ -408,7 +280,7 @@ static sg_status read_condition(condition *c)
         return make_pairs(c);
     const sgi_yaml *at = sgi_yaml_get(body, "at");
     if (at)
-        status = read_place(c, at);
+        status = sgi_problem_read_place(c->problem, c->reader, c->what, at, c->set);
     if (status == SG_OK)
         status = read_expressions(c);
     if (status == SG_OK && !at)

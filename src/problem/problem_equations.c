@@ -10,7 +10,7 @@ static sg_status read_equation(sgi_problem *problem, sgi_reader *reader, const s
 {
     char place[128];
     snprintf(place, sizeof place, "in equation '%.60s'", name->text);
-    sgi_scope scope = {&problem->names, place, true, true, 0};
+    sgi_scope scope = {&problem->names, place, true, true, 0, false};
     if (node->kind != SG_YAML_SCALAR || node->length == 0) {
         sgi_yaml_place(reader->diagnostic, node, 0, 0);
         sgi_diagnostic_say(reader->diagnostic, "equation '%.60s' must be an expression",

@@ -135,7 +135,7 @@ static sg_status read_bound(sgi_reader *reader, const char *coordinate, const sg
 {
     char place[96];
     snprintf(place, sizeof place, "in the range of '%s'", coordinate);
-    sgi_scope scope = {reader->names, place, false, false, 0};
+    sgi_scope scope = {reader->names, place, false, false, 0, false};
     sgi_expr expr;
     if (node->kind != SG_YAML_SCALAR)
         return refuse(reader, node, "a bound must be a number");

@@ -246,7 +246,7 @@ static sg_status read_quantities(sgi_problem *problem, const char *const *texts,
     if (!set->terms || !set->component_terms || !set->roots)
         return SG_ERROR_MEMORY;
     set->terms[0] = (sgi_term){"quantities", 1};
-    sgi_scope scope = {&problem->names, "in the list of fields", true, true, 0};
+    sgi_scope scope = {&problem->names, "in the list of fields", true, true, 0, false};
     for (size_t i = 0; i < count; i++) {
         const sgi_yaml *node = text_node(arena, texts[i]);
         sg_status status = node ? sgi_names_parse(&scope, node, 0, node->length, SG_READ_QUANTITY,

@@ -53,7 +53,7 @@ static sg_status read_field(sgi_problem *problem, sgi_reader *reader, const sgi_
                            key->text);
         return SG_ERROR_FORMAT;
     }
-    sgi_scope scope = {&problem->names, "in 'reference'", true, false, 0};
+    sgi_scope scope = {&problem->names, "in 'reference'", true, false, 0, false};
     return sgi_names_parse(&scope, value, 0, value->length, SG_READ_VALUE,
                            &problem->solution.exprs[f], reader->diagnostic);
 }

@@ -97,6 +97,23 @@ static void add_given(given *list, double value, int order)
     list->orders[list->count++] = order;
 }
 
+/* A side of a shape closes the domain along every axis, so it counts as two planes of each. */
+static void look_at_face(survey *s, int f, const sgi_face *face, const int *orders)
+{
+    const sgi_domain *domain = &s->problem->domain;
+    int order = 0;
+    if (!face->region) {
+        add_given(&s->fields[f].given[face->coordinate], face->value, orders[face->coordinate]);
+        return;
+    }
+    for (int k = 0; k < domain->axes; k++) /* u_n has slopes along all of them */
+        order = orders[domain->coordinates[k]] > order ? orders[domain->coordinates[k]] : order;
+    for (int k = 0; k < domain->axes; k++) {
+        add_given(&s->fields[f].given[domain->coordinates[k]], face->region->lower[k], order);
+        add_given(&s->fields[f].given[domain->coordinates[k]], face->region->upper[k], order);
+    }
+}
+
 static void look_at_condition(survey *s, const sgi_point_set *set, sgi_expr root)
 {
     int orders[SG_MOST_FIELDS][SG_MOST_COORDINATES];
@@ -106,10 +123,8 @@ static void look_at_condition(survey *s, const sgi_point_set *set, sgi_expr root
         if (!here[f])
             continue;
         s->fields[f].conditioned = true;
-        for (int i = 0; i < set->face_count && set->kind == SG_SET_FACES; i++) {
-            int k = set->faces[i].coordinate;
-            add_given(&s->fields[f].given[k], set->faces[i].value, orders[f][k]);
-        }
+        for (int i = 0; i < set->face_count && set->kind == SG_SET_FACES; i++)
+            look_at_face(s, f, &set->faces[i], orders[f]);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "problem/place.h"
 
 /* The share of face `face`, rounded down, and what rounding took. */
 static int64_t floor_share(const sgi_point_set *set, int64_t items, int face, double *rest)
@@ -103,13 +104,95 @@ static void press_to_faces(const sgi_problem *problem, const sgi_point_set *set,
     }
 }
 
+/* The top bits keep these streams apart from those of other users of the seed. */
+static uint64_t stream_of(const sgi_draw *draw, int set)
+{
+    return ((uint64_t)draw->stream + 1) << 60 | (uint64_t)set << 48 | draw->step;
+}
+
+/* Numbers of their own for the tries of each item. */
+static sgi_uniforms uniforms_of(const sgi_draw *draw, int set, size_t item)
+{
+    return (sgi_uniforms){
+        .seed = draw->seed, .stream = stream_of(draw, set), .counter = (uint64_t)item << 24};
+}
+
+/* Calls back for each of items [first, first + count) with the point that is tried for it. */
+typedef void put_item(void *const *columns, sg_type type, int coordinates, size_t i,
+                      const double *point, const double *normal, const sgi_face *face,
+                      const sgi_problem *problem);
+
+static void put_point(void *const *columns, sg_type type, int coordinates, size_t i,
+                      const double *point, const double *normal, const sgi_face *face,
+                      const sgi_problem *problem)
+{
+    (void)normal;
+    for (int k = 0; k < coordinates; k++) {
+        store(columns[k], type, i, point[k]);
+        if (face)
+            store(columns[coordinates + k], type, i,
+                  k == face->coordinate ? problem->lower[k] : point[k]);
+    }
+}
+
+static void put_normal(void *const *columns, sg_type type, int coordinates, size_t i,
+                       const double *point, const double *normal, const sgi_face *face,
+                       const sgi_problem *problem)
+{
+    (void)point;
+    (void)face;
+    (void)problem;
+    for (int k = 0; k < coordinates; k++)
+        if (columns[k])
+            store(columns[k], type, i, normal[k]);
+}
+
+static void try_items(const sgi_problem *problem, int index, int64_t items, const sgi_draw *draw,
+                      size_t first, size_t count, sg_type type, void *const *columns, put_item *put)
+{
+    const sgi_point_set *set = &problem->sets[index];
+    bool pairs = set->kind == SG_SET_PAIRS;
+    int64_t counts[SG_MOST_FACES];
+    int face = 0, coordinates = problem->names.coordinate_count;
+    divide(set, items, counts);
+    size_t end = (size_t)counts[0];
+    for (size_t i = first; i < first + count; i++) {
+        double point[SG_MOST_COORDINATES] = {0}, normal[SG_MOST_COORDINATES] = {0};
+        sgi_uniforms uniforms = uniforms_of(draw, index, i);
+        while (i >= end && face + 1 < set->face_count)
+            end += (size_t)counts[++face];
+        sgi_place_draw(problem, &set->faces[face], pairs, &uniforms, point, normal);
+        put(columns, type, coordinates, i - first, point, normal, pairs ? &set->faces[face] : NULL,
+            problem);
+    }
+}
+
+/* Points of a domain that is no box. */
+static void fill_domain(const sgi_problem *problem, int index, const sgi_draw *draw, size_t first,
+                        size_t count, sg_type type, void *const *coordinates)
+{
+    for (size_t i = 0; i < count; i++) {
+        double point[SG_MOST_COORDINATES];
+        sgi_uniforms uniforms = uniforms_of(draw, index, first + i);
+        sgi_place_interior(problem, &uniforms, point);
+        put_point(coordinates, type, problem->names.coordinate_count, i, point, NULL, NULL, NULL);
+    }
+}
+
 void sgi_sample(const sgi_problem *problem, int index, int64_t items, const sgi_draw *draw,
                 size_t first, size_t count, sg_type type, void *const *coordinates)
 {
     const sgi_point_set *set = &problem->sets[index];
     size_t d = (size_t)problem->names.coordinate_count;
-    /* The top bits keep these streams apart from those of other users of the seed. */
-    uint64_t stream = ((uint64_t)draw->stream + 1) << 60 | (uint64_t)index << 48 | draw->step;
+    if (set->kind == SG_SET_DOMAIN && problem->domain.region) {
+        fill_domain(problem, index, draw, first, count, type, coordinates);
+        return;
+    }
+    if (set->curved) {
+        try_items(problem, index, items, draw, first, count, type, coordinates, put_point);
+        return;
+    }
+    uint64_t stream = stream_of(draw, index);
     fill_box(problem, draw->seed, stream, first, count, type, coordinates);
     if (set->kind == SG_SET_PAIRS)
         fill_box(problem, draw->seed, stream, first, count, type, coordinates + d);
@@ -117,11 +200,16 @@ void sgi_sample(const sgi_problem *problem, int index, int64_t items, const sgi_
         press_to_faces(problem, set, items, first, count, type, coordinates);
 }
 
-void sgi_sample_normals(const sgi_point_set *set, int64_t items, size_t first, size_t count,
-                        sg_type type, int coordinates, void *const *normals)
+void sgi_sample_normals(const sgi_problem *problem, int index, int64_t items, const sgi_draw *draw,
+                        size_t first, size_t count, sg_type type, void *const *normals)
 {
+    const sgi_point_set *set = &problem->sets[index];
     int64_t counts[SG_MOST_FACES];
-    for (int k = 0; k < coordinates; k++)
+    if (set->curved) {
+        try_items(problem, index, items, draw, first, count, type, normals, put_normal);
+        return;
+    }
+    for (int k = 0; k < problem->names.coordinate_count; k++)
         for (size_t i = 0; normals[k] && i < count; i++)
             store(normals[k], type, i, 0);
     if (set->kind == SG_SET_DOMAIN)

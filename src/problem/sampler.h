@@ -1,6 +1,6 @@
 /* Points: item i of set k at step s is a pure function of (seed, stream, s, k, i).
  *
- * Points are uniform in the domain, or on the planes of a condition. Items of a condition are
+ * Points are uniform in the domain, or on the faces of a condition. Items of a condition are
  * divided over its faces in proportion to their measure (largest remainders; every face gets one as
  * long as there are enough), in the order of the faces: the first part of the items lies on the
  * first face, and so on. */
@@ -25,8 +25,8 @@ void sgi_sample(const sgi_problem *problem, int set, int64_t items, const sgi_dr
 
 /* Fills the outward normals of those items: normals[c] is an array of `count` elements, NULL for a
  * component that nobody reads. */
-void sgi_sample_normals(const sgi_point_set *set, int64_t items, size_t first, size_t count,
-                        sg_type type, int coordinates, void *const *normals);
+void sgi_sample_normals(const sgi_problem *problem, int set, int64_t items, const sgi_draw *draw,
+                        size_t first, size_t count, sg_type type, void *const *normals);
 
 /* The number of items on the faces before face `face`, of `items` in all. */
 int64_t sgi_face_begin(const sgi_point_set *set, int64_t items, int face);

@@ -114,6 +114,19 @@ static sg_status add_residuals(gallery *g, sg_jet_network *network)
                                    &g->allocator);
 }
 
+/* 1 in the domain and 0 outside, for programs that do not know what NaN means. */
+static void add_inside(gallery *g)
+{
+    static const char *const name[] = {"inside"};
+    if (!g->problem->domain.region)
+        return;
+    double *inside = take(g, "", name, "", 1)[0], point[SG_MOST_COORDINATES];
+    for (size_t i = 0; i < g->grid.total; i++) {
+        sgi_box_grid_points(&g->grid, i, 1, point);
+        inside[i] = sgi_domain_has(&g->problem->domain, point);
+    }
+}
+
 /* ---- Writing ------------------------------------------------------------------------------ */
 
 static sg_status add_arrays(const gallery *g, sgi_npz *npz, sg_diagnostic *diagnostic)
@@ -186,7 +199,7 @@ sg_status sgi_field_write(const char *folder, sgi_problem *problem, sg_jet_netwo
     gallery g = {.allocator = sgi_allocator_or_heap(given),
                  .problem = problem,
                  .grid = sgi_field_grid(problem),
-                 .most = 2 * fields + maps + (size_t)problem->sets[0].component_count,
+                 .most = 2 * fields + maps + (size_t)problem->sets[0].component_count + 1,
                  .pool = pool};
     sg_status status = allocate(&g);
     if (status == SG_OK)
@@ -195,6 +208,8 @@ sg_status sgi_field_write(const char *folder, sgi_problem *problem, sg_jet_netwo
         status = add_maps(&g, network);
     if (status == SG_OK)
         status = add_residuals(&g, network);
+    if (status == SG_OK)
+        add_inside(&g);
     if (status != SG_OK)
         sgi_fail_file(diagnostic, status, folder, "field.npz cannot be made: %s",
                       sg_status_text(status));

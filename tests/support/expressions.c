@@ -43,7 +43,7 @@ sg_status workbench_try(workbench *bench, const char *text, sgi_expr *expr)
 {
     sgi_source source;
     sgi_yaml node = scalar(&source, text);
-    sgi_scope scope = {&bench->names, "in a test", true, true, 3};
+    sgi_scope scope = {&bench->names, "in a test", true, true, 3, false};
     return sgi_names_parse(&scope, &node, 0, node.length, SG_READ_QUANTITY, expr,
                            &bench->diagnostic);
 }
