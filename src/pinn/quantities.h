@@ -4,8 +4,8 @@
 
 #include "pinn/box_grid.h"
 
-/* Where points come from: either a grid, or an array (count, coordinates), row by row. A grid covers
- * the box of the coordinates: at its points outside the domain every value is NaN. */
+/* Where points come from: either a grid, or an array (count, coordinates), row by row. A grid
+ * covers the box of the coordinates: at its points outside the domain every value is NaN. */
 typedef struct sgi_places {
     const sgi_box_grid *grid; /* NULL: `points` */
     const double *points;
