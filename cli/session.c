@@ -133,6 +133,12 @@ void explain_path(const char *path, sg_diagnostic *diagnostic)
             suggest_problem(path, diagnostic);
         return;
     }
+    if (is_a_reproduction(path)) {
+        (void)sgi_fail_file(diagnostic, SG_ERROR_IO, path,
+                            "is the folder of a reproduction, not a problem file");
+        snprintf(hint, size, "its tables: stablegrad report %s", path);
+        return;
+    }
     bool comparison = is_a_comparison(path), run = !comparison && is_a_run(path);
     (void)sgi_fail_file(diagnostic, SG_ERROR_IO, path, "is %s, not a problem file",
                         comparison ? "a comparison"

@@ -535,6 +535,25 @@ expect 0 reproduce diagnostics $tiny --out seeds --seeds 2 --json
 says out '"event":"tables"'
 grep -q '"seed": 1' seeds/burgers3d/adamw-1/run.json || fail "the second seed"
 
+expect 2 train control
+says err 'stablegrad report control'
+mkdir -p runs
+mv seeds runs/seeds
+expect 0 list
+says out 'reproduction of diagnostics, quick'
+# A comparison that was made before can be a part; one with other settings is told.
+mkdir -p taken
+mv runs/seeds/burgers3d taken/burgers3d
+rm -r runs/seeds
+# shellcheck disable=SC2086
+expect 0 reproduce diagnostics $tiny --out taken --seeds 2
+says out 'adamw-1    is complete'
+[ ! -s err ] || fail "a comparison that was taken over: $(cat err)"
+rm taken/reproduce.json taken/report.html
+# shellcheck disable=SC2086
+expect 0 reproduce diagnostics $tiny --set training.optimizer.rate=2e-3 --out taken --seeds 2
+says err 'the file of burgers3d/adamw is not the one that this experiment begins with'
+
 # Interrupted, killed, and resumed: the same tables, but for the times.
 tables() { "$program" report "$1" | sed '1,/^part/d; /^burgers3d/d; /^report/d'; }
 more="--set training.steps=2000 --set training.evaluate_every=2 --set diagnose.every=1000"

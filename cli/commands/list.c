@@ -128,6 +128,26 @@ static void print_comparison_line(const char *folder, const sgi_report_summary *
     }
 }
 
+/* "table1, full": what reproduce.json says. */
+static void tell_reproduction(const char *folder, bool json)
+{
+    char texts[3][SG_PATH_SIZE];
+    json_t *index = read_json(folder, "reproduce.json");
+    if (json) {
+        json_t *object = json_object();
+        json_object_set_new(object, "run", json_string(folder));
+        json_object_set_new(object, "status", json_string("reproduction"));
+        json_object_set(object, "experiment", json_object_get(index, "experiment"));
+        json_object_set(object, "budget", json_object_get(index, "budget"));
+        print_line(object, 9);
+    } else {
+        printf("  %-20s reproduction of %s, %s\n", printable(folder, texts[0], sizeof texts[0]),
+               printable(text_of(index, "experiment"), texts[1], sizeof texts[1]),
+               printable(text_of(index, "budget"), texts[2], sizeof texts[2]));
+    }
+    json_decref(index);
+}
+
 /* A run or a comparison; what else lies there is passed over. */
 static void tell_run(const char *entry, bool json)
 {
@@ -135,6 +155,10 @@ static void tell_run(const char *entry, bool json)
     sgi_report_summary summary = {0};
     if (sgi_run_path(folder, "runs", entry) != SG_OK)
         return;
+    if (is_a_reproduction(folder)) {
+        tell_reproduction(folder, json);
+        return;
+    }
     bool comparison = is_a_comparison(folder);
     json_t *record = comparison ? NULL : read_record(folder);
     if (!comparison && !record && is_a_run(folder))

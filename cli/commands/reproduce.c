@@ -1,6 +1,8 @@
 /* stablegrad reproduce WHAT: the paper's experiments, beside the paper's numbers. */
+#include <dirent.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
@@ -185,6 +187,26 @@ static bool goes_on(reproduction *r)
     return !differs;
 }
 
+/* Whether nothing lies in the folder but parts of the experiment, which may be comparisons that
+ * were made before. */
+static bool holds_parts(const reproduction *r)
+{
+    struct dirent **entries;
+    int count = scandir(r->folder, &entries, NULL, NULL), others = 0;
+    for (int i = 0; i < count; i++) {
+        const char *name = entries[i]->d_name;
+        bool known =
+            strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, SG_LOCK_FILE) == 0;
+        for (size_t p = 0; p < r->experiment->part_count; p++)
+            known = known || strcmp(name, r->experiment->parts[p].name) == 0;
+        others += !known;
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    return count > 2 && others == 0;
+}
+
 /* The folder, made or found again, with this process's lock. */
 static int take_folder(reproduction *r, sgi_run_lock *lock)
 {
@@ -206,7 +228,8 @@ static int take_folder(reproduction *r, sgi_run_lock *lock)
     }
     if (r->index && !goes_on(r))
         return EXIT_BAD_INPUT;
-    if (r->index) {
+    if (r->index || holds_parts(r)) {
+        r->index = r->index ? r->index : new_index(r);
         (void)lock_folder(lock, r->folder, &code);
         return code;
     }

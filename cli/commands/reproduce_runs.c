@@ -41,6 +41,19 @@ static bool run_paths(const reproduction *r, size_t part, size_t arm, int64_t k,
     return false;
 }
 
+/* The shipped file of a part, whatever lies in this folder by its name. */
+static bool shipped_file(const char *name, char path[SG_PATH_SIZE])
+{
+    char folder[SG_PATH_SIZE];
+    int length = -1;
+    if (problem_folder(folder))
+        length = snprintf(path, SG_PATH_SIZE, "%s/%s.yaml", folder, name);
+    if (length > 0 && length < SG_PATH_SIZE)
+        return true;
+    complain("the problems that come with the program are not to be found");
+    return false;
+}
+
 bool open_arm(const reproduction *r, size_t part, size_t arm, int64_t k, const char *derived,
               work *w, int *code)
 {
@@ -48,7 +61,9 @@ bool open_arm(const reproduction *r, size_t part, size_t arm, int64_t k, const c
     const char *sets[MOST_RUN_SETS];
     char path[SG_PATH_SIZE], seed[64];
     size_t count = sgi_arm_sets(p, &p->arms[arm], r->budget, sets);
-    find_problem(p->file, path);
+    *code = EXIT_RUN_FAILED;
+    if (!shipped_file(p->file, path))
+        return false;
     if (derived)
         sets[count++] = derived;
     for (size_t i = 0; i < r->arguments->set_count; i++)
@@ -163,19 +178,45 @@ static int make_run(const reproduction *r, size_t part, size_t arm, int64_t k, c
     return code;
 }
 
-/* Trains a run whose file is there, as far as it is not complete. */
-static int train_run(const reproduction *r, const sgi_arm *arm, const char *name,
-                     const char *folder, const char *file, bool heading)
+/* Warns of a run whose file is not what the experiment would train: made by hand, or with an older
+ * version. What is derived from other runs is not looked at. */
+static void compare_files(const reproduction *r, size_t part, size_t arm, int64_t k, const work *w)
 {
+    sg_allocator heap = sgi_allocator_or_heap(NULL);
+    char *texts[2] = {NULL, NULL};
+    int code;
+    work wanted;
+    if (r->experiment->parts[part].arms[arm].derive ||
+        !open_arm(r, part, arm, k, NULL, &wanted, &code))
+        return;
+    if (w->kind == wanted.kind && w->kind->write(w->file, &texts[0]) == SG_OK &&
+        w->kind->write(wanted.file, &texts[1]) == SG_OK && strcmp(texts[0], texts[1]) != 0)
+        warn("the file of %s/%s is not the one that this experiment begins with; the run is taken "
+             "as it is",
+             r->experiment->parts[part].name, r->experiment->parts[part].arms[arm].name);
+    sgi_release(&heap, texts[0]);
+    sgi_release(&heap, texts[1]);
+    close_work(&wanted);
+}
+
+/* Trains a run whose file is there, as far as it is not complete. */
+static int train_run(const reproduction *r, size_t part, size_t arm, int64_t k, const char *folder,
+                     const char *file)
+{
+    const sgi_arm *of = &r->experiment->parts[part].arms[arm];
+    char name[96];
     int code;
     work w;
     sgi_run_lock lock = {0};
     if (!open_work_with(&w, file, NULL, 0, &code))
         return code;
+    run_name_of(of, k, name, sizeof name);
     run_end end = end_of(folder, &w, false);
-    training t = {r->arguments, &w,        r->pool, r->isa,   folder, is_a_run(folder),
-                  heading,      arm->name, name,    r->go_on, false};
+    bool begun = is_a_run(folder), heading = k == 0 && arm == 0;
+    training t = {r->arguments, &w,       r->pool, r->isa,   folder, begun,
+                  heading,      of->name, name,    r->go_on, false};
     warn_of_changes(folder);
+    compare_files(r, part, arm, k, &w);
     if (end.failed || end.complete) {
         code = end.failed ? EXIT_RUN_FAILED : EXIT_DONE;
         if (!r->arguments->quiet && !r->arguments->json)
@@ -188,17 +229,15 @@ static int train_run(const reproduction *r, const sgi_arm *arm, const char *name
     return code;
 }
 
-static int do_run(const reproduction *r, size_t part, size_t arm, int64_t k, bool heading)
+static int do_run(const reproduction *r, size_t part, size_t arm, int64_t k)
 {
-    const sgi_arm *of = &r->experiment->parts[part].arms[arm];
-    char name[96], folder[SG_PATH_SIZE], file[SG_PATH_SIZE];
+    char folder[SG_PATH_SIZE], file[SG_PATH_SIZE];
     int code = EXIT_DONE;
-    run_name_of(of, k, name, sizeof name);
     if (!run_paths(r, part, arm, k, folder, file))
         return EXIT_BAD_INPUT;
     if (!sgi_file_exists(file))
         code = make_run(r, part, arm, k, folder, file);
-    return code == EXIT_DONE ? train_run(r, of, name, folder, file, heading) : code;
+    return code == EXIT_DONE ? train_run(r, part, arm, k, folder, file) : code;
 }
 
 /* ---- Parts --------------------------------------------------------------------------------- */
@@ -209,7 +248,7 @@ static int train_arms(const reproduction *r, size_t part)
     int worst = EXIT_DONE;
     for (int64_t k = 0; k < r->seeds; k++)
         for (size_t a = 0; a < r->experiment->parts[part].arm_count; a++) {
-            int code = do_run(r, part, a, k, k == 0 && a == 0);
+            int code = do_run(r, part, a, k);
             worst = code > worst ? code : worst;
             if (code == EXIT_INTERRUPTED || code == EXIT_BAD_INPUT)
                 return code;

@@ -22,8 +22,8 @@ enum { ARMS = sizeof arms / sizeof arms[0] };
     .sets = {SG "reference=residual", __VA_ARGS__}
 
 static const sgi_experiment_part parts[] = {
-    {PART("burgers3d", "Burgers in three dimensions", "training.steps=2500"),
-     .budgets = {{"200 of 2,500 steps", {"training.steps=200"}}}},
+    {PART("burgers3d", "Burgers in three dimensions, 1,000 steps", "training.steps=1000"),
+     .budgets = {{"200 of 1,000 steps", {"training.steps=200"}}}},
     {PART("heat", "Heat in a rod"), .budgets = {{"500 of 5,000 steps", {"training.steps=500"}}}},
     {PART("wave", "A swinging string"),
      .budgets = {{"500 of 8,000 steps", {"training.steps=500"}}}},
