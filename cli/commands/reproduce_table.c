@@ -75,7 +75,6 @@ static void measure(const json_t *table, layout *l)
             cell_text(cell, text);
             int width = width_of(text);
             l->widths[c] = width > l->widths[c] ? width : l->widths[c];
-            l->left[c] = l->left[c] || c == 0 || (json_is_string(cell) && text[0] > '9');
         }
     }
     json_array_foreach(json_object_get(table, "columns"), c, cell)
@@ -93,6 +92,7 @@ static void measure(const json_t *table, layout *l)
             at += length;
         }
         l->widths[c] = width > l->widths[c] ? width : l->widths[c];
+        l->left[c] = sgi_column_is_text(table, c);
     }
 }
 

@@ -20,6 +20,27 @@
         }                                                                                          \
     }
 
+/* With the betas of its authors. */
+#define MULTIADAM(r)                                                                               \
+    {                                                                                              \
+        .name = "multiadam-" r, .label = "MultiAdam, rate " r, .group = "MultiAdam", .sets = {     \
+            NONE,                                                                                  \
+            NAME("multiadam"),                                                                     \
+            RATE(r),                                                                               \
+            "training.optimizer.betas=[0.99, 0.99]"                                                \
+        }                                                                                          \
+    }
+
+/* A method in StableGrad's place, under AdamW. */
+#define METHOD(word, title, r, more)                                                               \
+    {                                                                                              \
+        .name = word "-" r, .label = title ", rate " r, .group = title, .sets = {                  \
+            "training.stablegrad.method=" word,                                                    \
+            RATE(r),                                                                               \
+            more                                                                                   \
+        }                                                                                          \
+    }
+
 static const sgi_arm arms[] = {
     {.name = "adamw", .label = "AdamW, rate 1e-3", .group = "AdamW", .sets = {NONE}},
     {.name = "stablegrad", .label = "StableGrad, rate 1e-3", .group = "StableGrad"},
@@ -43,6 +64,12 @@ static const sgi_arm arms[] = {
     OPTIMIZER("lamb", "LAMB", "3e-3"),
     OPTIMIZER("lamb", "LAMB", "1e-2"),
     OPTIMIZER("lamb", "LAMB", "3e-2"),
+    MULTIADAM("1e-3"),
+    MULTIADAM("3e-3"),
+    METHOD("znorm", "ZNorm", "1e-3", "training.stablegrad.blocks=tensor"),
+    METHOD("znorm", "ZNorm", "3e-3", "training.stablegrad.blocks=tensor"),
+    METHOD("agc", "AGC", "1e-3", "training.stablegrad.threshold=0.01"),
+    METHOD("agc", "AGC", "3e-3", "training.stablegrad.threshold=0.01"),
     {.name = "adamw-eps-1e-6",
      .label = "AdamW, eps 1e-6",
      .group = "AdamW, other eps",

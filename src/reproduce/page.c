@@ -93,7 +93,8 @@ static const char *next_group(const sgi_experiment_part *part, size_t *a)
     return NULL;
 }
 
-static void part_section(sgi_text *out, const sgi_part_result *part)
+/* The part that is `alone` shows its kernels here; of several each has them in its own report. */
+static void part_section(sgi_text *out, const sgi_part_result *part, bool alone)
 {
     sgi_page page = {out, &part->runs, &part->summary, NULL};
     sgi_text_format(out, "<section id=\"%s\">\n<h2>", part->part->name);
@@ -107,6 +108,8 @@ static void part_section(sgi_text *out, const sgi_part_result *part)
     for (; group; a++, group = next_group(part->part, &a))
         group_charts(&page, part, group);
     sgi_text_add(out, "</section>\n");
+    if (alone)
+        sgi_page_diagnosis(&page);
     sgi_page_release(&page);
 }
 
@@ -150,7 +153,7 @@ static void write_body(sgi_text *body, const sgi_results *results, const json_t 
         results->experiment->draw(results, body);
     for (size_t p = 0; p < results->experiment->part_count; p++)
         if (results->parts[p].there)
-            part_section(body, &results->parts[p]);
+            part_section(body, &results->parts[p], results->experiment->part_count == 1);
     repeat_section(body, results, index);
 }
 

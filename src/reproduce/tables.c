@@ -127,12 +127,48 @@ void sgi_cell_text(const json_t *cell, char *text, size_t size)
         (void)snprintf(text, size, "%.2e", value);
 }
 
-static void html_cell(sgi_text *out, const json_t *cell)
+bool sgi_column_is_text(const json_t *table, size_t column)
 {
-    if (json_is_string(cell))
-        sgi_text_escape(out, json_string_value(cell));
-    else
-        sgi_text_number(out, json_is_number(cell) ? json_number_value(cell) : NAN);
+    size_t i;
+    json_t *row;
+    if (column == 0)
+        return true;
+    json_array_foreach(json_object_get(table, "rows"), i, row)
+    {
+        const char *text = json_string_value(json_array_get(row, column));
+        if (text && text[0] > '9')
+            return true;
+    }
+    return false;
+}
+
+static void html_cell(sgi_text *out, const json_t *table, size_t column, const char *tag,
+                      const json_t *cell)
+{
+    char text[512];
+    bool left = column > 0 && sgi_column_is_text(table, column);
+    sgi_cell_text(cell, text, sizeof text);
+    sgi_text_format(out, left ? "<%s style=\"text-align:left\">" : "<%s>", tag);
+    if (json_is_number(cell) && text[0] == '-') {
+        sgi_text_add(out, "−");
+        sgi_text_escape(out, text + 1);
+    } else {
+        sgi_text_escape(out, json_is_null(cell) ? "–" : text);
+    }
+    sgi_text_format(out, "</%s>", tag);
+}
+
+static void html_notes(sgi_text *out, const json_t *table)
+{
+    size_t i;
+    json_t *note;
+    json_array_foreach(json_object_get(table, "notes"), i, note)
+    {
+        const char *text = json_string_value(note);
+        sgi_text_add(out, "<p>");
+        sgi_text_escape(out, text ? text : "");
+        sgi_text_add(out, "</p>\n");
+    }
 }
 
 void sgi_table_html(sgi_text *out, const json_t *table)
@@ -140,39 +176,25 @@ void sgi_table_html(sgi_text *out, const json_t *table)
     size_t i, c;
     json_t *row, *cell;
     const char *title = json_string_value(json_object_get(table, "title"));
+    const char *head = json_string_value(json_object_get(table, "head"));
     sgi_text_add(out, "<h3>");
     sgi_text_escape(out, title ? title : "");
     sgi_text_add(out, "</h3>\n");
-    const char *head = json_string_value(json_object_get(table, "head"));
     if (head) {
         sgi_text_add(out, "<p class=\"soft\">");
         sgi_text_escape(out, head);
         sgi_text_add(out, "</p>\n");
     }
     sgi_text_add(out, "<div class=\"scroll\"><table>\n<thead><tr>");
-    json_array_foreach(json_object_get(table, "columns"), i, cell)
-    {
-        sgi_text_add(out, "<th>");
-        html_cell(out, cell);
-        sgi_text_add(out, "</th>");
-    }
+    json_array_foreach(json_object_get(table, "columns"), c, cell)
+        html_cell(out, table, c, "th", cell);
     sgi_text_add(out, "</tr></thead>\n<tbody>\n");
     json_array_foreach(json_object_get(table, "rows"), i, row)
     {
         sgi_text_add(out, "<tr>");
-        json_array_foreach(row, c, cell)
-        {
-            sgi_text_add(out, "<td>");
-            html_cell(out, cell);
-            sgi_text_add(out, "</td>");
-        }
+        json_array_foreach(row, c, cell) html_cell(out, table, c, "td", cell);
         sgi_text_add(out, "</tr>\n");
     }
     sgi_text_add(out, "</tbody></table></div>\n");
-    json_array_foreach(json_object_get(table, "notes"), i, cell)
-    {
-        sgi_text_add(out, "<p>");
-        html_cell(out, cell);
-        sgi_text_add(out, "</p>\n");
-    }
+    html_notes(out, table);
 }

@@ -47,6 +47,9 @@ void sgi_table_verdict(sgi_tables *tables, bool known, bool holds);
 /* A cell as text: three significant digits, "-" for null. */
 void sgi_cell_text(const json_t *cell, char *text, size_t size);
 
+/* Whether a column is one of texts, which stand on the left. */
+bool sgi_column_is_text(const json_t *table, size_t column);
+
 /* A table as HTML. */
 void sgi_table_html(sgi_text *out, const json_t *table);
 
