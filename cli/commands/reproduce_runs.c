@@ -60,10 +60,13 @@ bool open_arm(const reproduction *r, size_t part, size_t arm, int64_t k, const c
     const sgi_experiment_part *p = &r->experiment->parts[part];
     const char *sets[MOST_RUN_SETS];
     char path[SG_PATH_SIZE], seed[64];
-    size_t count = sgi_arm_sets(p, &p->arms[arm], r->budget, sets);
+    size_t count = 0;
     *code = EXIT_RUN_FAILED;
     if (!shipped_file(p->file, path))
         return false;
+    if (kind_of(path) == &problem_work) /* that of an epoch of images is good as it is */
+        sets[count++] = "training.checkpoint_every=500";
+    count += sgi_arm_sets(p, &p->arms[arm], r->budget, sets + count);
     if (derived)
         sets[count++] = derived;
     for (size_t i = 0; i < r->arguments->set_count; i++)
@@ -179,15 +182,17 @@ static int make_run(const reproduction *r, size_t part, size_t arm, int64_t k, c
 }
 
 /* Warns of a run whose file is not what the experiment would train: made by hand, or with an older
- * version. What is derived from other runs is not looked at. */
+ * version. What is derived from other runs is not looked at, nor when checkpoints are written. */
 static void compare_files(const reproduction *r, size_t part, size_t arm, int64_t k, const work *w)
 {
     sg_allocator heap = sgi_allocator_or_heap(NULL);
-    char *texts[2] = {NULL, NULL};
+    char *texts[2] = {NULL, NULL}, own[64];
     int code;
     work wanted;
+    snprintf(own, sizeof own, "training.checkpoint_every=%" PRId64,
+             w->kind->training(w->file)->checkpoint_every);
     if (r->experiment->parts[part].arms[arm].derive ||
-        !open_arm(r, part, arm, k, NULL, &wanted, &code))
+        !open_arm(r, part, arm, k, w->kind == &problem_work ? own : NULL, &wanted, &code))
         return;
     if (w->kind == wanted.kind && w->kind->write(w->file, &texts[0]) == SG_OK &&
         w->kind->write(wanted.file, &texts[1]) == SG_OK && strcmp(texts[0], texts[1]) != 0)

@@ -19,8 +19,9 @@ typedef struct reproduction {
     sg_isa isa;
 } reproduction;
 
-/* The values of one run: those of its arm, the derived one, --set, and the seed. */
-enum { MOST_RUN_SETS = SG_MOST_ARM_SETS + MOST_SETS + 2 };
+/* The values of one run: when to write checkpoints, those of its arm, the derived one, --set, and
+ * the seed. */
+enum { MOST_RUN_SETS = SG_MOST_ARM_SETS + MOST_SETS + 3 };
 
 /* Opens the file of an arm as it is to be trained with the seed after the file's own by `k`;
  * `derived` may be NULL. Returns false after saying what is wrong. */
