@@ -555,7 +555,7 @@ expect 0 reproduce diagnostics $tiny --set training.optimizer.rate=2e-3 --out ta
 says err 'the file of burgers3d/adamw is not the one that this experiment begins with'
 
 # Interrupted, killed, and resumed: the same tables, but for the times.
-tables() { "$program" report "$1" | sed '1,/^part/d; /^burgers3d/d; /^report/d'; }
+tables() { "$program" report "$1" | sed '1,/^part/d; /^burgers3d/d; /^report/d; s/ *$//'; }
 more="--set training.steps=2000 --set training.evaluate_every=2 --set diagnose.every=1000"
 rm -f events
 mkfifo events

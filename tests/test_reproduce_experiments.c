@@ -11,6 +11,8 @@
 #include "reproduce/paper.h"
 #include "reproduce/reproduction.h"
 #include "support/folders.h"
+#include "support/folders_images.h"
+#include "support/pages.h"
 #include "support/support.h"
 #include "task/recognise.h"
 
@@ -231,6 +233,64 @@ static void multipliers_follow_from_the_run(void **state)
     folder_remove(folder);
 }
 
+/* Figure 1 is measured, not trained: the file, its tables and its pictures. */
+static void figure1_is_measured(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary();
+    assert_int_equal(sgi_find_experiment("figure1")->measure(folder, SG_BUDGET_QUICK, NULL), SG_OK);
+    char *text = tables_of("figure1", folder);
+    assert_non_null(strstr(text, "\"StableGrad leaves the forward pass as it is\", \"holds\""));
+    assert_non_null(
+        strstr(text, "\"and makes the weight gradients of all layers equal\", \"holds\""));
+    assert_non_null(strstr(text, "PINN, gain 1.593"));
+    assert_non_null(strstr(text, "Geometric means of 2 networks"));
+    assert_null(strstr(text, "What was run"));
+    free(text);
+    text = folder_text(folder, "report.html");
+    assert_int_equal(count_of(text, "<figure class=\"chart\">"), 8 + 4);
+    assert_int_equal(count_of(text, "No values to show"), 0);
+    free(text);
+    folder_remove(folder);
+}
+
+/* A file of figure 1 that was damaged leaves the page without it. */
+static void a_damaged_figure_is_left_out(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"{", "[]", "{\"plain-in\": [1, {\"activation\": \"x\"}]}"};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        char *folder = folder_temporary();
+        folder_put(folder, "figure1.json", files[i]);
+        char *text = tables_of("figure1", folder);
+        assert_null(strstr(text, "nan"));
+        free(text);
+        folder_remove(folder);
+    }
+}
+
+static void images_stand_beside_the_paper(void **state)
+{
+    (void)state;
+    char path[600], *folder = folder_temporary();
+    (void)snprintf(path, sizeof path, "%s/efficientnet", folder);
+    folder_image_comparison(path, 1);
+    char *text = tables_of("cnn", folder);
+    assert_non_null(strstr(text, "\"BatchNorm trains\", \"holds\""));
+    assert_non_null(strstr(text, "\"without it training collapses\", \"holds\""));
+    assert_non_null(strstr(text, "\"StableGrad trains without it\", \"holds\""));
+    assert_non_null(strstr(text, "\"and ends above BatchNorm\", \"does not hold\""));
+    assert_non_null(strstr(text, "\"signs collapse\", \"holds\""));
+    free(text);
+    text = folder_text(folder, "report.html");
+    assert_non_null(strstr(text, "Activation scales of the convolutions"));
+    /* Two charts of the part, and the scales of three variants. */
+    assert_int_equal(count_of(text, "<figure class=\"chart\">"), 2 + 3);
+    assert_int_equal(count_of(text, "No values to show"), 0);
+    free(text);
+    folder_remove(folder);
+}
+
 static void cells_are_written(void **state)
 {
     (void)state;
@@ -274,6 +334,9 @@ int main(void)
         cmocka_unit_test(without_runs_tables_are_empty),
         cmocka_unit_test(runs_stand_beside_the_paper),
         cmocka_unit_test(multipliers_follow_from_the_run),
+        cmocka_unit_test(figure1_is_measured),
+        cmocka_unit_test(a_damaged_figure_is_left_out),
+        cmocka_unit_test(images_stand_beside_the_paper),
         cmocka_unit_test(cells_are_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

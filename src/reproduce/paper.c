@@ -1,4 +1,6 @@
 /* The paper's numbers: see paper.h. */
+#include <math.h>
+
 #include "reproduce/paper.h"
 
 #define L2       "relative L2 error", "error/all/relative_l2"
@@ -53,3 +55,5 @@ const double sgi_paper_final_schedule = 1.762e-4;
 
 const sgi_paper_geometry sgi_paper_geometry_schedule = {398.7, 0.782},
                          sgi_paper_geometry_stablegrad = {77.5, 0.350};
+
+const double sgi_paper_figure2[SG_PAPER_CNNS] = {75, NAN, 77, 1};

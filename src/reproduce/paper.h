@@ -43,4 +43,9 @@ typedef struct sgi_paper_geometry {
 } sgi_paper_geometry;
 extern const sgi_paper_geometry sgi_paper_geometry_schedule, sgi_paper_geometry_stablegrad;
 
+/* Figure 2, EfficientNetV2-S on CIFAR-100: best top-1 in % with BatchNorm, without, without but
+ * with StableGrad; appendix C.2: with signs. NaN: no number is given, the run stops. */
+enum { SG_PAPER_CNNS = 4 };
+extern const double sgi_paper_figure2[SG_PAPER_CNNS];
+
 #endif

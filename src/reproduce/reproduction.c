@@ -121,7 +121,8 @@ void sgi_reproduction_tables(const sgi_results *results, const json_t *index, sg
     sgi_text head;
     sgi_text_begin(&head, &results->allocator);
     sgi_reproduction_head(results, index, &head);
-    run_table(results, index, tables);
+    if (results->experiment->part_count > 0)
+        run_table(results, index, tables);
     results->experiment->tabulate(results, tables);
     if (head.status == SG_OK)
         sgi_tables_head(tables, head.data);
