@@ -329,6 +329,30 @@ static void hostile_names_are_harmless(void **state)
     folder_remove(folder);
 }
 
+/* Methods in StableGrad's place are called by their names, and have no reference scale. */
+static void neighbours_are_named(void **state)
+{
+    (void)state;
+    static const char *const methods[][2] = {{"znorm", "What ZNorm did"}, {"agc", "What AGC did"}};
+    for (size_t m = 0; m < 2; m++) {
+        char *folder = folder_temporary(), info[400];
+        folder_run(sub(folder, "r"), FOLDER_BURGERS, true, 1, 5000);
+        (void)snprintf(info, sizeof info,
+                       "{\"status\":\"complete\",\"steps\":5000,\"steps_done\":5000,"
+                       "\"coordinates\":[{\"name\":\"x\"},{\"name\":\"t\"}],\"fields\":[\"u\"],"
+                       "\"stablegrad\":{\"method\":\"%s\",\"until\":2500}}",
+                       methods[m][0]);
+        folder_put(sub(folder, "r"), "run.json", info);
+        char *html = report_of(sub(folder, "r"));
+        assert_non_null(strstr(html, methods[m][1]));
+        assert_non_null(strstr(html, "there is no reference scale"));
+        assert_null(strstr(html, "Reference scale c"));
+        assert_null(strstr(html, "StableGrad ends"));
+        free(html);
+        folder_remove(folder);
+    }
+}
+
 static void missing_parts_are_said(void **state)
 {
     (void)state;
@@ -477,6 +501,7 @@ int main(void)
         cmocka_unit_test(the_problem_is_stated),
         cmocka_unit_test(sentences_read_well),
         cmocka_unit_test(hostile_names_are_harmless),
+        cmocka_unit_test(neighbours_are_named),
         cmocka_unit_test(missing_parts_are_said),
         cmocka_unit_test(resumed_steps_replace_the_old),
         cmocka_unit_test(the_handover_is_told),
