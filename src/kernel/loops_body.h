@@ -71,21 +71,29 @@ static void features(const sgi_features *map, const void *coordinates, const voi
     }
 }
 
+/* Sums of CHUNK elements stay in registers over all parts. */
+enum { CHUNK = 32 };
+
+static SG_INLINE void combine_chunk(void *const *parts, size_t count, size_t i, size_t n)
+{
+    double sum[CHUNK] = {0};
+    for (size_t part = 0; part < count; part++) {
+        const real *from = (const real *)parts[part] + i;
+#pragma GCC unroll 32
+        for (size_t j = 0; j < n; j++)
+            sum[j] += (double)from[j];
+    }
+    for (size_t j = 0; j < n; j++)
+        ((real *)parts[0])[i + j] = (real)sum[j];
+}
+
 static void combine(void *const *parts, size_t count, size_t begin, size_t end)
 {
-    enum { CHUNK = 64 };
-    for (size_t i = begin; i < end; i += CHUNK) {
-        double sum[CHUNK] = {0};
-        size_t n = end - i < CHUNK ? end - i : CHUNK;
-        for (size_t part = 0; part < count; part++) {
-            const real *from = (const real *)parts[part] + i;
-            for (size_t j = 0; j < n; j++)
-                sum[j] += (double)from[j];
-        }
-        real *to = (real *)parts[0] + i;
-        for (size_t j = 0; j < n; j++)
-            to[j] = (real)sum[j];
-    }
+    size_t i = begin;
+    for (; i + CHUNK <= end; i += CHUNK)
+        combine_chunk(parts, count, i, CHUNK);
+    if (i < end)
+        combine_chunk(parts, count, i, end - i);
 }
 
 #include "kernel/table_body.h"
