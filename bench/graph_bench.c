@@ -5,9 +5,11 @@
  * steps of the best run of each, since other load on the machine only ever takes away.
  *
  * Without arguments all rows; `graph_bench MODEL NORM SIZE BATCH STEPS [ours]` one row, so that a
- * row can be measured alone; a trailing `ours` leaves PyTorch out. `graph_bench loader PATH SIZE
+ * row can be measured alone; a trailing `ours` leaves PyTorch out. `--isa avx2` before these holds
+ * both sides to AVX2. `graph_bench loader PATH SIZE
  * WORKERS` gives the images per second of the loader, for a CIFAR-100 file or a folder of images.
- */
+ * The environment variable SG_BENCH_PEERS names the Python that has PyTorch and torchvision
+ * (./dev peers); without it the one that the build has found is asked. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,6 +32,8 @@ static const row rows[] = {
     {"efficientnet_v2_s", "batch", 224, 8, 3}, {"efficientnet_v2_s", "none", 224, 8, 3},
     {"resnet50", "batch", 224, 8, 3},          {"resnet50", "none", 224, 8, 3},
 };
+
+static sg_isa isa = SG_ISA_AUTO;
 
 static void check(sg_status status, const sg_net *graph)
 {
@@ -61,6 +65,7 @@ static sg_net *open_graph(const row *r, sg_precision precision)
     config.height = config.width = r->size;
     config.threads = THREADS;
     config.precision = precision;
+    config.isa = isa;
     options.classes = CLASSES;
     options.norm = strcmp(r->norm, "none") == 0 ? SG_NORM_NONE : SG_NORM_BATCH;
     check(sg_net_create(&graph, &config, NULL), NULL);
@@ -122,9 +127,11 @@ static double peer(const row *r)
 {
     char command[1024];
     double rate = NAN;
-    if (!SG_BENCH_PYTHON[0])
+    const char *python = getenv("SG_BENCH_PEERS");
+    python = python ? python : SG_BENCH_PYTHON;
+    if (!python[0])
         return NAN;
-    snprintf(command, sizeof command, "%s %s/graph_torch.py %s %s %d %d %d %d", SG_BENCH_PYTHON,
+    snprintf(command, sizeof command, "'%s' '%s/graph_torch.py' %s %s %d %d %d %d", python,
              SG_BENCH_DIR, r->model, r->norm, r->size, r->batch, r->steps, THREADS);
     FILE *pipe = popen(command, "r");
     if (!pipe || fscanf(pipe, "%lf", &rate) != 1)
@@ -195,11 +202,30 @@ static int time_loader(const char *path, int size, int workers)
     return 0;
 }
 
+/* For our loops, and for oneDNN and the loops of PyTorch, which read it from the environment. */
+static void hold_to_avx2(void)
+{
+    isa = SG_ISA_AVX2;
+    setenv("ONEDNN_MAX_CPU_ISA", "AVX2", 1);
+    setenv("DNNL_MAX_CPU_ISA", "AVX2", 1);
+    setenv("ATEN_CPU_CAPABILITY", "avx2", 1);
+    setenv("MKL_ENABLE_INSTRUCTIONS", "AVX2", 1);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 2 && strcmp(argv[1], "--isa") == 0) {
+        if (strcmp(argv[2], "avx2") != 0) {
+            fprintf(stderr, "graph_bench: --isa avx2, or nothing for the best there is\n");
+            return 2;
+        }
+        hold_to_avx2();
+        argc -= 2;
+        argv += 2;
+    }
     if (argc == 5 && strcmp(argv[1], "loader") == 0)
         return time_loader(argv[2], atoi(argv[3]), atoi(argv[4]));
-    printf("training step, %d threads, %s%s\n\n", THREADS, sg_isa_name(sg_isa_resolve(SG_ISA_AUTO)),
+    printf("training step, %d threads, %s%s\n\n", THREADS, sg_isa_name(sg_isa_resolve(isa)),
            has_bf16() ? "" : "; no rows in bf16, this processor has no instructions for it");
     printf("  network            norm   type   size   batch images/s  activations  PyTorch   "
            "ratio\n");
