@@ -227,8 +227,11 @@ bool read_isa(const cli_arguments *arguments, sg_isa *isa)
 
 static void on_signal(int number)
 {
+    static const char text[] = "stablegrad: stops after this step; again to end at once\n";
     stop_requested = 1;
     signal(number, SIG_DFL); /* the next one ends the program */
+    ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)written;
 }
 
 void watch_signals(void)

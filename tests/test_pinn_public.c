@@ -659,6 +659,14 @@ static void test_training_that_fails(void **state)
     assert_int_equal(result.steps, SG_PINN_MOST_SKIPPED);
     assert_int_equal(result.skipped, SG_PINN_MOST_SKIPPED);
     sg_pinn_close(pinn);
+    /* And when there were only a few to be. */
+    const char *const few[] = {"training.steps=3"};
+    pinn = read_pinn(heat, few, 1);
+    ((float *)sg_jet_network_values(sg_pinn_network(pinn)))[0] = INFINITY;
+    assert_ok(sg_pinn_train(pinn, NULL, &result, NULL));
+    assert_int_equal(result.end, SG_PINN_FAILED);
+    assert_int_equal(result.skipped, 3);
+    sg_pinn_close(pinn);
 }
 
 static void test_weight_files(void **state)

@@ -3,6 +3,7 @@
 #define SG_CLI_IMAGE_CHECK_H
 
 #include "session.h"
+#include "train/image_record.h"
 #include "train/image_subject.h"
 
 /* Tells everything; returns an exit code. */

@@ -298,7 +298,8 @@ enum { SG_PINN_MOST_SKIPPED = 20 };
 typedef enum sg_pinn_end {
     SG_PINN_COMPLETE, /* all steps of the problem were taken */
     SG_PINN_STOPPED,  /* the callback ended the training before the last step */
-    SG_PINN_FAILED    /* SG_PINN_MOST_SKIPPED steps in a row had a gradient that is not finite */
+    SG_PINN_FAILED /* SG_PINN_MOST_SKIPPED steps in a row, or all steps that there were to be, had
+                      a gradient that is not finite */
 } sg_pinn_end;
 
 typedef struct sg_pinn_result {

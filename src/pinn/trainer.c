@@ -143,6 +143,9 @@ static sg_status run(sg_pinn_trainer *t, const sg_pinn_train_config *config, sg_
         if (result->end != SG_PINN_COMPLETE)
             return SG_OK;
     }
+    /* A training without a single step is none, however few there were to be. */
+    if (result->steps > 0 && result->skipped == result->steps)
+        result->end = SG_PINN_FAILED;
     return SG_OK;
 }
 

@@ -14,6 +14,7 @@
 #include "graph/state.h"
 #include "optim/state.h"
 #include "train/image_events.h"
+#include "train/image_record.h"
 #include "train/image_tally.h"
 #include "train/progress.h"
 
@@ -302,13 +303,19 @@ static sg_status save(sgi_subject *subject, const char *path, const sgi_progress
     sgi_tensor_note notes[SG_PROGRESS_NOTES + 2];
     memcpy(notes, own_notes.notes, sizeof own_notes.notes);
     char *events = text_of(sgi_image_events_json(&s->events)), *sums = text_of(sums_json(s));
-    notes[SG_PROGRESS_NOTES] = (sgi_tensor_note){"events", events ? events : "[]"};
-    notes[SG_PROGRESS_NOTES + 1] = (sgi_tensor_note){"sums", sums ? sums : "[]"};
-    sg_status status = sgi_net_write(sgi_image_trainer_network(s->trainer), path, notes,
-                                     SG_PROGRESS_NOTES + 2, &tensor);
+    notes[SG_PROGRESS_NOTES] = (sgi_tensor_note){"events", events};
+    notes[SG_PROGRESS_NOTES + 1] = (sgi_tensor_note){"sums", sums};
+    sg_status status;
+    if (events && sums)
+        status = net_failed(s,
+                            sgi_net_write(sgi_image_trainer_network(s->trainer), path, notes,
+                                          SG_PROGRESS_NOTES + 2, &tensor),
+                            path, diagnostic);
+    else
+        status = sgi_fail_file(diagnostic, SG_ERROR_MEMORY, path, "out of memory");
     free(events);
     free(sums);
-    return net_failed(s, status, path, diagnostic);
+    return status;
 }
 
 static sg_status read_checkpoint(image_subject *s, const sgi_safetensors *file, const char *path,
@@ -375,94 +382,10 @@ static sg_status finish(sgi_subject *subject, const char *folder, sg_diagnostic 
     return SG_OK;
 }
 
-/* ---- run.json ----------------------------------------------------------------------------- */
-
-void sgi_describe_model(const sgi_model_settings *network, char *text, size_t size)
-{
-    const char *model = sg_model_name(network->model);
-    size_t used = (size_t)snprintf(text, size, "%s", model);
-    if (strcmp(model, "mlp") == 0 && used < size) {
-        used += (size_t)snprintf(text + used, size - used, " ");
-        for (int i = 0; i < network->hidden.count && used < size; i++)
-            used += (size_t)snprintf(text + used, size - used, i ? "-%d" : "%d",
-                                     network->hidden.values[i]);
-        if (used < size)
-            used += (size_t)snprintf(text + used, size - used, " %s",
-                                     network->activation == SG_ACT_NONE
-                                         ? "linear"
-                                         : sg_act_name((sg_act)network->activation));
-    }
-    if (used >= size)
-        return;
-    if (network->norm == SG_NORM_NONE)
-        snprintf(text + used, size - used, " without norm");
-    else
-        snprintf(text + used, size - used, " with %s norm", sg_norm_name((sg_norm)network->norm));
-}
-
-static void describe_start(const image_subject *s, char *text, size_t size)
-{
-    static const char *const starts[] = {SG_INIT_LIST(SGI_LIST_TITLE)};
-    snprintf(text, size, "%s%s", starts[s->task->settings.network.init],
-             sgi_task_calibrates(s->task) ? ", calibrated" : "");
-}
-
-static json_t *data_object(const image_subject *s)
-{
-    static const char *const kinds[] = {SGI_DATA_KIND_LIST(SGI_LIST_NAME)};
-    sgi_image_data data = sgi_image_trainer_data(s->trainer);
-    const sgi_data_settings *settings = &s->task->settings.data;
-    json_t *object = json_object();
-    sgi_json_text(object, "kind", kinds[settings->kind]);
-    json_object_set_new(object, "train_images", json_integer((json_int_t)data.train_images));
-    json_object_set_new(object, "test_images", json_integer((json_int_t)data.test_images));
-    json_object_set_new(object, "classes", json_integer(data.classes));
-    json_object_set_new(object, "size", json_integer(settings->size));
-    return object;
-}
-
-static json_t *memory_object(const image_subject *s)
-{
-    sg_net_info info = sg_net_information(sgi_image_trainer_network(s->trainer));
-    json_t *object = json_object();
-    json_object_set_new(object, "activations", json_integer((json_int_t)info.activation_bytes));
-    json_object_set_new(object, "work", json_integer((json_int_t)info.work_bytes));
-    json_object_set_new(object, "parameters",
-                        json_integer((json_int_t)sgi_image_trainer_parameter_bytes(s->trainer)));
-    return object;
-}
-
 static void describe(const sgi_subject *subject, json_t *record)
 {
     const image_subject *s = own(subject);
-    const sgi_task_settings *settings = &s->task->settings;
-    const sg_net *net = sgi_image_trainer_network(s->trainer);
-    char text[256];
-    sgi_json_text(record, "kernels", sg_isa_name(sg_isa_resolve(sg_net_configuration(net)->isa)));
-    json_object_set_new(record, "parameters",
-                        json_integer((json_int_t)sg_net_information(net).parameters));
-    sgi_describe_model(&settings->network, text, sizeof text);
-    sgi_json_text(record, "network", text);
-    sgi_json_text(record, "model", sg_model_name(settings->network.model));
-    sgi_json_text(record, "norm", sg_norm_name((sg_norm)settings->network.norm));
-    sgi_json_text(record, "precision",
-                  sg_precision_name((sg_precision)settings->network.precision));
-    describe_start(s, text, sizeof text);
-    sgi_json_text(record, "start", text);
-    json_t *terms = json_array();
-    json_array_append_new(terms, json_string("cross_entropy"));
-    json_object_set_new(record, "terms", terms);
-    json_object_set_new(record, "data", data_object(s));
-    json_object_set_new(record, "batch", json_integer(settings->batch));
-    json_object_set_new(record, "epochs", json_integer(settings->epochs));
-    json_object_set_new(record, "steps_per_epoch",
-                        json_integer((json_int_t)sgi_image_trainer_per_epoch(s->trainer)));
-    json_object_set_new(record, "memory", memory_object(s));
-    json_object_set_new(record, "images_per_second",
-                        sgi_json_number(s->total.images / s->total.seconds));
-    json_object_set_new(record, "unread_images",
-                        json_integer((json_int_t)sgi_image_trainer_unread(s->trainer, NULL)));
-    json_object_set_new(record, "events", sgi_image_events_json(&s->events));
+    sgi_image_record(s->task, s->trainer, &s->total, &s->events, record);
 }
 
 /* ---- Making ------------------------------------------------------------------------------- */

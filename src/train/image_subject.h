@@ -14,7 +14,4 @@ SG_CHECKED sg_status sgi_image_subject_create(sgi_subject **subject, const sgi_t
 /* The trainer of such a subject. */
 sgi_image_trainer *sgi_image_subject_trainer(const sgi_subject *subject);
 
-/* "efficientnet_v2_s without norm", "resnet50 with batch norm", "mlp 4 x 256 tanh, no norm". */
-void sgi_describe_model(const sgi_model_settings *network, char *text, size_t size);
-
 #endif

@@ -401,7 +401,7 @@ def main():
             for attack in ("kills", "every", "bits", "disks", "writers"):
                 if getattr(given, attack):
                     getattr(campaign, attack)(kind, getattr(given, attack))
-    print(f"{len(campaign.failures)} failures", flush=True)
+    print(f"{given.only or 'both kinds'}: {len(campaign.failures)} failures", flush=True)
     if campaign.failures:
         print("in", work)
         sys.exit(1)
