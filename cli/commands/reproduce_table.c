@@ -43,7 +43,13 @@ static void take_line(const char **text, int width, char line[CELL])
     while (**text) {
         size_t word = strcspn(*text, " ");
         char tried[CELL];
-        snprintf(tried, sizeof tried, "%s%s%.*s", line, used ? " " : "", (int)word, *text);
+        size_t end = used;
+        memcpy(tried, line, used);
+        if (used && end + 1 < CELL)
+            tried[end++] = ' ';
+        size_t taken = word < CELL - 1 - end ? word : CELL - 1 - end;
+        memcpy(tried + end, *text, taken);
+        tried[end + taken] = '\0';
         if (used && width_of(tried) > width)
             return;
         memcpy(line, tried, sizeof tried);
