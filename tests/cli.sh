@@ -569,7 +569,7 @@ done <events
 got=0
 wait $pid || got=$?
 [ "$got" = 130 ] || fail "interrupted with $got"
-says err 'reproduce diagnostics --budget quick --out broken --resume'
+says err "reproduce diagnostics --budget quick --out broken --set 'training.steps=20'"
 says out '"event":"tables"'
 tables broken >part
 # shellcheck disable=SC2086

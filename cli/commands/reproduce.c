@@ -220,6 +220,10 @@ static int take_folder(reproduction *r, sgi_run_lock *lock)
                  sgi_budget_name(r->budget));
     snprintf(r->go_on, sizeof r->go_on, "reproduce %s --budget %s --out %s", r->experiment->name,
              sgi_budget_name(r->budget), r->folder);
+    for (size_t i = 0; i < a->set_count; i++) { /* what does not fit is left to the user */
+        size_t used = strlen(r->go_on);
+        snprintf(r->go_on + used, sizeof r->go_on - used, " --set '%s'", a->sets[i]);
+    }
     r->index = read_json(r->folder, SG_REPRODUCE_FILE);
     if (a->resume && !r->index) {
         complain("%s is not the folder of a reproduction: it has no %s", r->folder,

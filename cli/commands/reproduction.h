@@ -13,8 +13,8 @@ typedef struct reproduction {
     int64_t seeds;
     bool chosen[64]; /* the parts of --only, or all */
     char folder[SG_PATH_SIZE];
-    char go_on[SG_PATH_SIZE + 256]; /* what to type to go on, without the program's name */
-    json_t *index;                  /* reproduce.json */
+    char go_on[SG_PATH_SIZE + 2048]; /* what to type to go on, without the program's name */
+    json_t *index;                   /* reproduce.json */
     sg_pool *pool;
     sg_isa isa;
 } reproduction;

@@ -55,13 +55,24 @@ static void chart(sgi_page *page, const sgi_line *lines, size_t count, const cha
     sgi_chart_draw(page->out, &c);
 }
 
+/* Whether an arm of a group was begun. */
+static bool any_of(const sgi_part_result *part, const char *group)
+{
+    for (size_t a = 0; a < part->part->arm_count; a++) {
+        const sgi_arm *arm = &part->part->arms[a];
+        if (arm->group && strcmp(arm->group, group) == 0 && variant_of(part, arm->name) >= 0)
+            return true;
+    }
+    return false;
+}
+
 /* A pair of charts with one legend: the validation loss and the part's other metric. */
 static void group_charts(sgi_page *page, const sgi_part_result *part, const char *group)
 {
     sgi_line lines[SG_PAGE_LINES];
     const char *metric = part->part->metric ? part->part->metric : "error/all/relative_l2";
     size_t count = group_lines(page, part, group, "validation/loss", lines);
-    if (count == 0)
+    if (count == 0 || (group && !any_of(part, group)))
         return;
     if (group) {
         sgi_text_add(page->out, "<h3>");

@@ -37,16 +37,16 @@ void sgi_reproduction_head(const sgi_results *results, const json_t *index, sgi_
 {
     const json_t *sets = json_object_get(index, "sets");
     bool any = false;
-    sgi_text_format(out, "%s: ", sgi_budget_name(results->budget));
+    sgi_text_add(out, sgi_budget_name(results->budget));
     for (size_t p = 0; p < results->experiment->part_count; p++) {
         const char *note = results->parts[p].part->budgets[results->budget].note;
         if (!results->parts[p].there || !note || is_repeated(results, p))
             continue;
-        sgi_text_format(out, "%s%s", any ? "; " : "", note);
+        sgi_text_format(out, "%s%s", any ? "; " : ": ", note);
         any = true;
     }
-    if (!any)
-        sgi_text_add(out, "nothing is reduced");
+    if (!any && json_array_size(sets) == 0)
+        sgi_text_add(out, ": nothing is reduced");
     for (size_t i = 0; i < json_array_size(sets); i++) {
         const char *set = json_string_value(json_array_get(sets, i));
         sgi_text_format(out, "%s%s", i > 0 ? ", " : "; with ", set ? set : "");
