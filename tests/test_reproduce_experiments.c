@@ -313,6 +313,34 @@ static void images_stand_beside_the_paper(void **state)
     folder_remove(folder);
 }
 
+static sg_status read_and_write(const sg_allocator *allocator, void *folder)
+{
+    sgi_results results;
+    sgi_tables tables;
+    json_t *index = index_of("training.steps=20");
+    sgi_tables_begin(&tables);
+    sg_status status = sgi_results_read(&results, sgi_find_experiment("diagnostics"),
+                                        SG_BUDGET_QUICK, folder, allocator, NULL);
+    if (status == SG_OK) {
+        sgi_reproduction_tables(&results, index, &tables);
+        status = tables.failed ? SG_ERROR_MEMORY : SG_OK;
+    }
+    if (status == SG_OK)
+        status = sgi_reproduction_report(&results, index, tables.list, NULL);
+    sgi_tables_release(&tables);
+    sgi_results_release(&results);
+    json_decref(index);
+    return status;
+}
+
+static void every_allocation_in_turn(void **state)
+{
+    (void)state;
+    char *folder = folder_with_part();
+    some_allocations_fail(read_and_write, folder, 100);
+    folder_remove(folder);
+}
+
 static void cells_are_written(void **state)
 {
     (void)state;
@@ -359,6 +387,7 @@ int main(void)
         cmocka_unit_test(figure1_is_measured),
         cmocka_unit_test(a_damaged_figure_is_left_out),
         cmocka_unit_test(images_stand_beside_the_paper),
+        cmocka_unit_test(every_allocation_in_turn),
         cmocka_unit_test(cells_are_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

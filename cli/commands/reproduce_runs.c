@@ -41,29 +41,19 @@ static bool run_paths(const reproduction *r, size_t part, size_t arm, int64_t k,
     return false;
 }
 
-/* The shipped file of a part, whatever lies in this folder by its name. */
-static bool shipped_file(const char *name, char path[SG_PATH_SIZE])
-{
-    char folder[SG_PATH_SIZE];
-    int length = -1;
-    if (problem_folder(folder))
-        length = snprintf(path, SG_PATH_SIZE, "%s/%s.yaml", folder, name);
-    if (length > 0 && length < SG_PATH_SIZE)
-        return true;
-    complain("the problems that come with the program are not to be found");
-    return false;
-}
-
-bool open_arm(const reproduction *r, size_t part, size_t arm, int64_t k, const char *derived,
-              work *w, int *code)
+/* The shipped file of an arm, whatever lies in this folder by its name, and the values that are set
+ * in it. Returns how many these are; 0: the file is not to be found. */
+static size_t arm_values(const reproduction *r, size_t part, size_t arm, const char *derived,
+                         char path[SG_PATH_SIZE], const char *sets[MOST_RUN_SETS])
 {
     const sgi_experiment_part *p = &r->experiment->parts[part];
-    const char *sets[MOST_RUN_SETS];
-    char path[SG_PATH_SIZE], seed[64];
+    char folder[SG_PATH_SIZE];
     size_t count = 0;
-    *code = EXIT_RUN_FAILED;
-    if (!shipped_file(p->file, path))
-        return false;
+    int length = -1;
+    if (problem_folder(folder))
+        length = snprintf(path, SG_PATH_SIZE, "%s/%s.yaml", folder, p->file);
+    if (length <= 0 || length >= SG_PATH_SIZE)
+        return 0;
     if (kind_of(path) == &problem_work) /* that of an epoch of images is good as it is */
         sets[count++] = "training.checkpoint_every=500";
     count += sgi_arm_sets(p, &p->arms[arm], r->budget, sets + count);
@@ -71,6 +61,20 @@ bool open_arm(const reproduction *r, size_t part, size_t arm, int64_t k, const c
         sets[count++] = derived;
     for (size_t i = 0; i < r->arguments->set_count; i++)
         sets[count++] = r->arguments->sets[i];
+    return count;
+}
+
+bool open_arm(const reproduction *r, size_t part, size_t arm, int64_t k, const char *derived,
+              work *w, int *code)
+{
+    const char *sets[MOST_RUN_SETS];
+    char path[SG_PATH_SIZE], seed[64];
+    size_t count = arm_values(r, part, arm, derived, path, sets);
+    *code = EXIT_RUN_FAILED;
+    if (count == 0) {
+        complain("the problems that come with the program are not to be found");
+        return false;
+    }
     if (!open_work_with(w, path, sets, count, code))
         return false;
     if (k == 0)
@@ -318,13 +322,17 @@ static double steps_left(const reproduction *r, size_t part, size_t arm, int64_t
     return fmax(steps, 0) * (1 + (every > 0 ? diagnosis_steps / (double)every : 0));
 }
 
-/* The first arm stands for all: a step costs the same, but for the optimizer's pass. */
+/* The first arm stands for all: a step costs the same, but for the optimizer's pass. A file that
+ * cannot be opened, as a task without its images, has no time that is known. */
 static double part_seconds(const reproduction *r, size_t part)
 {
-    int code;
+    const char *sets[MOST_RUN_SETS];
+    char path[SG_PATH_SIZE];
+    sg_diagnostic diagnostic;
     work w;
     double steps = 0;
-    if (!open_arm(r, part, 0, 0, NULL, &w, &code))
+    size_t count = arm_values(r, part, 0, NULL, path, sets);
+    if (count == 0 || load_work(&w, path, sets, count, &diagnostic) != SG_OK)
         return NAN;
     for (size_t a = 0; a < r->experiment->parts[part].arm_count; a++)
         for (int64_t k = 0; k < r->seeds; k++)
