@@ -41,6 +41,17 @@
         }                                                                                          \
     }
 
+/* AdamW that forgets the size of old gradients sooner: they fall by orders of magnitude, and what
+ * rescaling takes away may be no more than that memory. */
+#define BETA2(b)                                                                                   \
+    {                                                                                              \
+        .name = "adamw-beta2-" b, .label = "AdamW, beta2 " b, .group = "AdamW, other beta2",       \
+        .sets = {                                                                                  \
+            NONE,                                                                                  \
+            "training.optimizer.betas=[0.9, " b "]"                                                \
+        }                                                                                          \
+    }
+
 static const sgi_arm arms[] = {
     {.name = "adamw", .label = "AdamW, rate 1e-3", .group = "AdamW", .sets = {NONE}},
     {.name = "stablegrad", .label = "StableGrad, rate 1e-3", .group = "StableGrad"},
@@ -70,6 +81,8 @@ static const sgi_arm arms[] = {
     METHOD("znorm", "ZNorm", "3e-3", "training.stablegrad.blocks=tensor"),
     METHOD("agc", "AGC", "1e-3", "training.stablegrad.threshold=0.01"),
     METHOD("agc", "AGC", "3e-3", "training.stablegrad.threshold=0.01"),
+    BETA2("0.99"),
+    BETA2("0.9"),
     {.name = "adamw-eps-1e-6",
      .label = "AdamW, eps 1e-6",
      .group = "AdamW, other eps",
