@@ -35,7 +35,8 @@ static const sgi_experiment_part parts[] = {
                   {"data.size=32", "training.epochs=15", "training.observe_every=10"}}},
      .arms = arms,
      .arm_count = sizeof arms / sizeof arms[0],
-     .metric = "validation/top1"},
+     .metric = "validation/top1",
+     .metric_title = "Test images whose class is the first guess"},
 };
 
 /* ---- Tables --------------------------------------------------------------------------------- */
@@ -98,26 +99,21 @@ static bool ended(const sgi_part_result *part, const char *arm)
                    strcmp(sgi_run_text(run, NULL, "status"), "failed") == 0);
 }
 
-static void claim(sgi_tables *tables, const char *text, bool known, bool holds)
-{
-    sgi_table_row(tables);
-    sgi_table_text(tables, text);
-    sgi_table_verdict(tables, known, holds);
-}
-
 static void claims_table(const sgi_part_result *part, sgi_tables *tables)
 {
     static const char *const columns[] = {"what the paper finds", "here", NULL};
     bool all = ended(part, "batchnorm") && ended(part, "stablegrad");
     sgi_table_begin(tables, "The paper's ranking", columns);
-    claim(tables, "BatchNorm trains", ended(part, "batchnorm"), trains(part, "batchnorm"));
-    claim(tables, "without it training collapses", ended(part, "plain"), !trains(part, "plain"));
-    claim(tables, "StableGrad trains without it", ended(part, "stablegrad"),
-          trains(part, "stablegrad"));
-    claim(tables, "and ends above BatchNorm", all,
-          sgi_arm_last(part, "stablegrad", "validation/top1") >
-              sgi_arm_last(part, "batchnorm", "validation/top1"));
-    claim(tables, "signs collapse", ended(part, "sign"), !trains(part, "sign"));
+    sgi_table_claim(tables, "BatchNorm trains", ended(part, "batchnorm"),
+                    trains(part, "batchnorm"));
+    sgi_table_claim(tables, "without it training collapses", ended(part, "plain"),
+                    !trains(part, "plain"));
+    sgi_table_claim(tables, "StableGrad trains without it", ended(part, "stablegrad"),
+                    trains(part, "stablegrad"));
+    sgi_table_claim(tables, "and ends above BatchNorm", all,
+                    sgi_arm_last(part, "stablegrad", "validation/top1") >
+                        sgi_arm_last(part, "batchnorm", "validation/top1"));
+    sgi_table_claim(tables, "signs collapse", ended(part, "sign"), !trains(part, "sign"));
 }
 
 static void tabulate(const sgi_results *results, sgi_tables *tables)

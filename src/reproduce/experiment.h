@@ -63,8 +63,9 @@ typedef struct sgi_experiment_part {
     sgi_reduction budgets[SG_BUDGETS];
     const sgi_arm *arms; /* the first is the baseline */
     size_t arm_count;
-    const char *metric; /* a column of the evaluations that is drawn beside the loss; NULL: the
-                           relative L2 error */
+    const char *metric;       /* a share among the evaluations that is drawn beside the loss, as
+                                 "validation/top1"; NULL: the relative L2 error */
+    const char *metric_title; /* of its chart */
 } sgi_experiment_part;
 
 typedef struct sgi_experiment {

@@ -245,9 +245,7 @@ static void spread_table(const json_t *figure, sgi_tables *tables)
 
 static void claim(sgi_tables *tables, const char *text, bool holds)
 {
-    sgi_table_row(tables);
-    sgi_table_text(tables, text);
-    sgi_table_verdict(tables, true, holds);
+    sgi_table_claim(tables, text, true, holds);
 }
 
 /* Two spreads are alike when neither is more than one and a half times the other. */

@@ -42,12 +42,12 @@ static size_t group_lines(sgi_page *page, const sgi_part_result *part, const cha
 }
 
 static void chart(sgi_page *page, const sgi_line *lines, size_t count, const char *title,
-                  const char *label)
+                  const char *label, bool log)
 {
     sgi_chart c = {.title = title,
                    .x_label = "step",
                    .y_label = label,
-                   .log_y = true,
+                   .log_y = log,
                    .width = HALF_WIDTH,
                    .height = HALF_HEIGHT,
                    .lines = lines,
@@ -81,12 +81,13 @@ static void group_charts(sgi_page *page, const sgi_part_result *part, const char
     }
     sgi_chart_legend(page->out, lines, count);
     sgi_text_add(page->out, "<div class=\"two\">\n");
-    chart(page, lines, count, "Validation loss", "loss");
+    chart(page, lines, count, "Validation loss", "loss", true);
     count = group_lines(page, part, group, metric, lines);
     if (count > 0)
         chart(page, lines, count,
-              part->part->metric ? part->part->metric : "Relative L2 error against the reference",
-              part->part->metric ? "" : "relative L2 error");
+              part->part->metric ? part->part->metric_title
+                                 : "Relative L2 error against the reference",
+              part->part->metric ? "share" : "relative L2 error", !part->part->metric);
     sgi_text_add(page->out, "</div>\n");
 }
 

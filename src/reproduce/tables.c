@@ -110,6 +110,13 @@ void sgi_table_verdict(sgi_tables *tables, bool known, bool holds)
     sgi_table_text(tables, !known ? "open" : holds ? "holds" : "does not hold");
 }
 
+void sgi_table_claim(sgi_tables *tables, const char *text, bool known, bool holds)
+{
+    sgi_table_row(tables);
+    sgi_table_text(tables, text);
+    sgi_table_verdict(tables, known, holds);
+}
+
 /* ---- Writing ------------------------------------------------------------------------------ */
 
 void sgi_cell_text(const json_t *cell, char *text, size_t size)

@@ -44,6 +44,9 @@ void sgi_table_beside(sgi_tables *tables, double paper, double ours);
 /* A verdict: "holds", "does not hold", or "open" while `known` is false. */
 void sgi_table_verdict(sgi_tables *tables, bool known, bool holds);
 
+/* A row of a sentence and its verdict. */
+void sgi_table_claim(sgi_tables *tables, const char *text, bool known, bool holds);
+
 /* A cell as text: three significant digits, "-" for null. */
 void sgi_cell_text(const json_t *cell, char *text, size_t size);
 
