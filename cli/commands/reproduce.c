@@ -49,7 +49,7 @@ static int list_experiments(const cli_arguments *arguments, sg_pool *pool)
         for (int b = 0; b < SG_BUDGETS; b++) {
             char text[32] = "not measured";
             r.budget = (sgi_budget)b;
-            double expected = r.experiment->part_count ? expected_seconds(&r) : 0;
+            double expected = r.experiment->part_count ? expected_seconds(&r) : NAN;
             if (isfinite(expected))
                 format_estimate(expected, text, sizeof text);
             if (!arguments->json)

@@ -337,7 +337,8 @@ static double part_seconds(const reproduction *r, size_t part)
     for (size_t a = 0; a < r->experiment->parts[part].arm_count; a++)
         for (int64_t k = 0; k < r->seeds; k++)
             steps += steps_left(r, part, a, k, &w);
-    double seconds = steps > 0 ? NAN : 0;
+    /* the steps of a task are not known before its images are counted */
+    double seconds = steps > 0 || w.kind->steps(w.file, NULL) <= 0 ? NAN : 0;
     if (steps > 0 && w.kind->step_seconds)
         seconds = steps * w.kind->step_seconds(w.file, r->pool);
     close_work(&w);

@@ -5,15 +5,20 @@
 #include "commands/reproduction.h"
 #include "printable.h"
 
-enum { MOST_COLUMNS = 16, CELL = 256, LEAST_HEADING = 10, WIDEST_CELL = 40 };
+enum { MOST_COLUMNS = 16, CELL = 256, LEAST_HEADING = 10 };
 
 /* Characters, not bytes: some names have Greek letters. */
-static int width_of(const char *text)
+static int width_of_bytes(const char *text, size_t size)
 {
     int width = 0;
-    for (; *text; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
+    for (size_t i = 0; i < size; i++)
+        width += ((unsigned char)text[i] & 0xc0) != 0x80;
     return width;
+}
+
+static int width_of(const char *text)
+{
+    return width_of_bytes(text, strlen(text));
 }
 
 static void cell_text(const json_t *cell, char text[CELL])
@@ -38,25 +43,32 @@ static void put(const char *text, int width, bool left, bool last)
 /* Takes the next line of at most `width` characters from *text, at least one word of it. */
 static void take_line(const char **text, int width, char line[CELL])
 {
-    size_t used = 0;
-    line[0] = '\0';
-    while (**text) {
-        size_t word = strcspn(*text, " ");
-        char tried[CELL];
-        size_t end = used;
-        memcpy(tried, line, used);
-        if (used && end + 1 < CELL)
-            tried[end++] = ' ';
-        size_t taken = word < CELL - 1 - end ? word : CELL - 1 - end;
-        memcpy(tried + end, *text, taken);
-        tried[end + taken] = '\0';
-        if (used && width_of(tried) > width)
-            return;
-        memcpy(line, tried, sizeof tried);
-        used = strlen(line);
-        *text += word;
-        *text += strspn(*text, " ");
+    const char *begin = *text, *end = begin;
+    for (const char *at = begin; *at;) {
+        const char *word = at + strcspn(at, " ");
+        if (end > begin && width_of_bytes(begin, (size_t)(word - begin)) > width)
+            break;
+        end = word;
+        at = word + strspn(word, " ");
+        *text = at;
     }
+    size_t size = (size_t)(end - begin) < CELL ? (size_t)(end - begin) : CELL - 1;
+    memcpy(line, begin, size);
+    line[size] = '\0';
+}
+
+/* Of the longest word of a text. */
+static int widest_word(const char *text)
+{
+    int widest = 0;
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, " ");
+        int width = width_of_bytes(at, length);
+        widest = width > widest ? width : widest;
+        at += length;
+        at += strspn(at, " ");
+    }
+    return widest;
 }
 
 typedef struct layout {
@@ -88,15 +100,9 @@ static void measure(const json_t *table, layout *l)
         if (c >= l->count)
             break;
         const char *heading = json_string_value(cell);
-        int width = heading ? width_of(heading) : 0;
-        width = width < LEAST_HEADING ? width : LEAST_HEADING;
-        for (const char *at = heading; at && *at; at += strspn(at, " ")) {
-            char word[CELL];
-            size_t length = strcspn(at, " ");
-            snprintf(word, sizeof word, "%.*s", (int)length, at);
-            width = width_of(word) > width ? width_of(word) : width;
-            at += length;
-        }
+        heading = heading ? heading : "";
+        int width = width_of(heading) < LEAST_HEADING ? width_of(heading) : LEAST_HEADING;
+        width = widest_word(heading) > width ? widest_word(heading) : width;
         l->widths[c] = width > l->widths[c] ? width : l->widths[c];
         l->left[c] = sgi_column_is_text(table, c);
     }

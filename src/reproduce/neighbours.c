@@ -142,7 +142,7 @@ static void best_table(const sgi_part_result *part, sgi_tables *tables)
         of += best != own;
         ahead += best != own && other > loss;
     }
-    sgi_table_note(tables, "StableGrad at its best has the lower loss than %zu of %zu others.",
+    sgi_table_note(tables, "StableGrad at its best has a lower loss than %zu of %zu others.",
                    ahead, of);
 }
 

@@ -66,12 +66,16 @@ static const sgi_part_result *find_part(const sgi_results *results, const char *
 
 /* ---- At the end --------------------------------------------------------------------------- */
 
+/* Two numbers within a tenth of each other are level. */
+static const double level = 1.1;
+
 static void final_row(const sgi_part_result *part, const sgi_paper_pinn *paper, sgi_tables *tables,
                       int *held, int *known)
 {
     double adamw = sgi_arm_last(part, "adamw", paper->column);
     double stablegrad = sgi_arm_last(part, "stablegrad", paper->column);
     bool done = sgi_arm_complete(part, "adamw") && sgi_arm_complete(part, "stablegrad");
+    bool differs = paper->stablegrad * level < paper->adamw;
     bool holds = paper->stablegrad < paper->adamw ? stablegrad < adamw : stablegrad <= adamw;
     sgi_table_row(tables);
     sgi_table_text(tables, paper->part);
@@ -80,9 +84,12 @@ static void final_row(const sgi_part_result *part, const sgi_paper_pinn *paper, 
     sgi_table_beside(tables, paper->stablegrad, stablegrad);
     sgi_table_number(tables, paper->adamw / paper->stablegrad);
     sgi_table_number(tables, adamw / stablegrad);
-    sgi_table_verdict(tables, done, holds);
+    if (done && differs && fabs(log(adamw / stablegrad)) < log(level))
+        sgi_table_text(tables, "level");
+    else
+        sgi_table_verdict(tables, done, holds);
     *known += done;
-    *held += done && holds;
+    *held += done && (differs ? stablegrad * level <= adamw : stablegrad <= level * adamw);
 }
 
 static void final_table(const sgi_results *results, sgi_tables *tables)
@@ -98,7 +105,9 @@ static void final_table(const sgi_results *results, sgi_tables *tables)
         if (part && part->there)
             final_row(part, &sgi_paper_table1[i], tables, &held, &known);
     }
-    sgi_table_note(tables, "The paper's ranking holds in %d of the %d numbers whose runs are done.",
+    sgi_table_note(tables,
+                   "The paper's ranking holds in %d of the %d numbers whose runs are done; within "
+                   "a tenth of each other both are level.",
                    held, known);
 }
 
@@ -139,10 +148,10 @@ static void way_rows(const sgi_part_result *part, sgi_tables *tables)
     sgi_table_text(tables, "ahead");
     for (size_t i = 0; i < SHARES; i++) {
         double ratio = errors[0][i] / errors[1][i];
-        sgi_table_text(tables, isnan(ratio)      ? "open"
-                               : ratio > 1.1     ? "StableGrad"
-                               : ratio < 1 / 1.1 ? "AdamW"
-                                                 : "level");
+        sgi_table_text(tables, isnan(ratio)        ? "open"
+                               : ratio > 1.1       ? "StableGrad"
+                               : ratio < 1 / level ? "AdamW"
+                                                   : "level");
     }
 }
 
