@@ -142,8 +142,8 @@ static void best_table(const sgi_part_result *part, sgi_tables *tables)
         of += best != own;
         ahead += best != own && other > loss;
     }
-    sgi_table_note(tables, "StableGrad at its best has a lower loss than %zu of %zu others.",
-                   ahead, of);
+    sgi_table_note(tables, "StableGrad at its best has a lower loss than %zu of %zu others.", ahead,
+                   of);
 }
 
 static void tabulate(const sgi_results *results, sgi_tables *tables)
