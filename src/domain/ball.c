@@ -61,12 +61,24 @@ static double support(const sgi_shape *s, const double *direction)
            radius(s) * sqrt(sgi_dot(direction, direction, s->axes));
 }
 
+static sgi_expr smooth(const sgi_shape *s, sgi_expressions *exprs, const sgi_expr *x, bool inside)
+{
+    (void)inside;
+    sgi_expr rest = sgi_constant(exprs, radius(s) * radius(s));
+    for (int k = 0; k < s->axes; k++) {
+        sgi_expr d = sgi_sub(exprs, x[k], sgi_constant(exprs, s->values[CENTER][k]));
+        rest = sgi_sub(exprs, rest, sgi_mul(exprs, d, d));
+    }
+    return sgi_mul(exprs, sgi_constant(exprs, 0.5 / radius(s)), rest);
+}
+
 #define BALL(title, sample, least, most)                                                           \
     {                                                                                              \
         .name = title, .example = sample, .least_axes = least, .most_axes = most,                  \
         .keys = {{"center", SG_SHAPE_POINT}, {"radius", SG_SHAPE_NUMBER}}, .wrong = wrong,         \
         .distance = distance, .measure = measure, .boundary_measure = boundary_measure,            \
-        .interior_point = interior_point, .boundary_point = boundary_point, .support = support     \
+        .interior_point = interior_point, .boundary_point = boundary_point, .support = support,    \
+        .smooth = smooth                                                                           \
     }
 
 const sgi_shape_kind sgi_shape_disc = BALL("disc", "{center: [0.5, 0.5], radius: 0.2}", 2, 2);

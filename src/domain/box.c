@@ -75,12 +75,32 @@ static double support(const sgi_shape *s, const double *direction)
     return sum;
 }
 
+/* Inside, the product is smooth in the corners too; outside it is 0 where faces are prolonged. */
+static sgi_expr smooth(const sgi_shape *s, sgi_expressions *exprs, const sgi_expr *x, bool inside)
+{
+    sgi_expr all = 0;
+    for (int k = 0; k < s->axes; k++) {
+        sgi_expr above = sgi_sub(exprs, x[k], sgi_constant(exprs, s->values[FROM][k]));
+        sgi_expr below = sgi_sub(exprs, sgi_constant(exprs, s->values[TO][k]), x[k]);
+        sgi_expr one =
+            sgi_mul(exprs, sgi_constant(exprs, 1 / length(s, k)), sgi_mul(exprs, above, below));
+        if (inside) /* times 4: about the distance near the middle of a face */
+            all =
+                k ? sgi_mul(exprs, all, sgi_mul(exprs, sgi_constant(exprs, 4 / length(s, k)), one))
+                  : one;
+        else
+            all = k ? sgi_smooth_and(exprs, all, one) : one;
+    }
+    return all;
+}
+
 #define BOX(title, sample, least, most)                                                            \
     {                                                                                              \
         .name = title, .example = sample, .least_axes = least, .most_axes = most,                  \
         .keys = {{"from", SG_SHAPE_POINT}, {"to", SG_SHAPE_POINT}}, .wrong = wrong,                \
         .distance = distance, .measure = measure, .boundary_measure = boundary_measure,            \
-        .interior_point = interior_point, .boundary_point = boundary_point, .support = support     \
+        .interior_point = interior_point, .boundary_point = boundary_point, .support = support,    \
+        .smooth = smooth                                                                           \
     }
 
 const sgi_shape_kind sgi_shape_interval = BOX("interval", "{from: 0, to: 1}", 1, 1);

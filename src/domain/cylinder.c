@@ -114,6 +114,25 @@ static double support(const sgi_shape *s, const double *direction)
            f->radius * sqrt(across > 0 ? across : 0);
 }
 
+static sgi_expr smooth(const sgi_shape *s, sgi_expressions *exprs, const sgi_expr *x, bool inside)
+{
+    const frame *f = s->made;
+    sgi_expr height = sgi_linear(exprs, f->axis, x, 3, -sgi_dot(f->axis, s->values[FROM], 3));
+    sgi_expr left = sgi_sub(exprs, sgi_constant(exprs, f->length), height);
+    sgi_expr ends =
+        sgi_mul(exprs, sgi_constant(exprs, 1 / f->length), sgi_mul(exprs, height, left));
+    sgi_expr rest = sgi_constant(exprs, f->radius * f->radius);
+    for (int k = 0; k < 2; k++) {
+        sgi_expr d =
+            sgi_linear(exprs, f->across[k], x, 3, -sgi_dot(f->across[k], s->values[FROM], 3));
+        rest = sgi_sub(exprs, rest, sgi_mul(exprs, d, d));
+    }
+    sgi_expr mantle = sgi_mul(exprs, sgi_constant(exprs, 0.5 / f->radius), rest);
+    if (inside)
+        return sgi_mul(exprs, sgi_mul(exprs, sgi_constant(exprs, 4 / f->length), mantle), ends);
+    return sgi_smooth_and(exprs, mantle, ends);
+}
+
 const sgi_shape_kind sgi_shape_cylinder = {
     .name = "cylinder",
     .example = "{from: [0, 0, 0], to: [0, 0, 2], radius: 0.5}",
@@ -127,4 +146,5 @@ const sgi_shape_kind sgi_shape_cylinder = {
     .boundary_measure = boundary_measure,
     .interior_point = interior_point,
     .boundary_point = boundary_point,
-    .support = support};
+    .support = support,
+    .smooth = smooth};

@@ -172,12 +172,28 @@ static double support(const sgi_shape *s, const double *direction)
     return sgi_dot(s->values[CENTER], direction, s->axes) + sqrt(sum);
 }
 
+static sgi_expr smooth(const sgi_shape *s, sgi_expressions *exprs, const sgi_expr *x, bool inside)
+{
+    (void)inside;
+    double shortest = INFINITY;
+    sgi_expr rest = sgi_constant(exprs, 1);
+    for (int k = 0; k < s->axes; k++) {
+        double r = s->values[RADII][k];
+        sgi_expr d = sgi_sub(exprs, x[k], sgi_constant(exprs, s->values[CENTER][k]));
+        rest = sgi_sub(exprs, rest,
+                       sgi_mul(exprs, sgi_constant(exprs, 1 / (r * r)), sgi_mul(exprs, d, d)));
+        shortest = r < shortest ? r : shortest;
+    }
+    return sgi_mul(exprs, sgi_constant(exprs, shortest / 2), rest);
+}
+
 #define ELLIPSE(title, sample, dimensions)                                                         \
     {                                                                                              \
         .name = title, .example = sample, .least_axes = dimensions, .most_axes = dimensions,       \
         .keys = {{"center", SG_SHAPE_POINT}, {"radii", SG_SHAPE_POINT}}, .wrong = wrong,           \
         .distance = distance, .measure = measure, .boundary_measure = boundary_measure,            \
-        .interior_point = interior_point, .boundary_point = boundary_point, .support = support     \
+        .interior_point = interior_point, .boundary_point = boundary_point, .support = support,    \
+        .smooth = smooth                                                                           \
     }
 
 const sgi_shape_kind sgi_shape_ellipse = ELLIPSE("ellipse", "{center: [0, 0], radii: [2, 1]}", 2);

@@ -100,6 +100,16 @@ static double support(const sgi_shape *s, const double *direction)
                                        : INFINITY;
 }
 
+static sgi_expr smooth(const sgi_shape *s, sgi_expressions *exprs, const sgi_expr *x, bool inside)
+{
+    (void)inside;
+    const plane *p = s->made;
+    double in[SG_MOST_AXES];
+    for (int k = 0; k < s->axes; k++)
+        in[k] = -p->normal[k];
+    return sgi_linear(exprs, in, x, s->axes, sgi_dot(p->normal, s->values[POINT], s->axes));
+}
+
 const sgi_shape_kind sgi_shape_half_space = {
     .name = "half-space",
     .example = "{point: [0.5, 0], normal: [1, 1]}",
@@ -113,4 +123,5 @@ const sgi_shape_kind sgi_shape_half_space = {
     .measure = measure,
     .boundary_measure = boundary_measure,
     .boundary_point = boundary_point,
-    .support = support};
+    .support = support,
+    .smooth = smooth};

@@ -160,6 +160,41 @@ static double support(const sgi_shape *s, const double *direction)
     return most;
 }
 
+/* The distance to a segment, smooth but at its ends: see Rvachev's theory of trimming. `line` is
+ * the distance to the line, `disc` above 0 within the disc around the segment. */
+static sgi_expr segment(const double *a, const double *b, sgi_expressions *exprs, const sgi_expr *x)
+{
+    double length = hypot(b[0] - a[0], b[1] - a[1]);
+    const double across[2] = {(b[1] - a[1]) / length, (a[0] - b[0]) / length};
+    sgi_expr line = sgi_linear(exprs, across, x, 2, -sgi_dot(across, a, 2));
+    sgi_expr disc = sgi_constant(exprs, length * length / 4);
+    for (int k = 0; k < 2; k++) {
+        sgi_expr d = sgi_sub(exprs, x[k], sgi_constant(exprs, (a[k] + b[k]) / 2));
+        disc = sgi_sub(exprs, disc, sgi_mul(exprs, d, d));
+    }
+    disc = sgi_mul(exprs, sgi_constant(exprs, 1 / length), disc);
+    sgi_expr line2 = sgi_mul(exprs, line, line), line4 = sgi_mul(exprs, line2, line2);
+    sgi_expr root =
+        sgi_apply(exprs, SG_OP_SQRT, sgi_add(exprs, sgi_mul(exprs, disc, disc), line4), 0, 0);
+    sgi_expr trim = sgi_mul(exprs, sgi_constant(exprs, 0.5), sgi_sub(exprs, root, disc));
+    return sgi_apply(exprs, SG_OP_SQRT, sgi_add(exprs, line2, sgi_mul(exprs, trim, trim)), 0, 0);
+}
+
+/* The segments joined, 1 / (1/d + 1/e): above 0 on both sides, so it has no sign to tell them
+ * apart. */
+static sgi_expr smooth(const sgi_shape *s, sgi_expressions *exprs, const sgi_expr *x, bool inside)
+{
+    (void)inside;
+    sgi_expr all = 0;
+    for (size_t i = 0; i < corners(s); i++) {
+        sgi_expr one = segment(corner(s, i), corner(s, i + 1), exprs, x);
+        all = i == 0 ? one
+                     : sgi_apply(exprs, SG_OP_DIV, sgi_mul(exprs, all, one),
+                                 sgi_add(exprs, all, one), 0);
+    }
+    return all;
+}
+
 const sgi_shape_kind sgi_shape_polygon = {.name = "polygon",
                                           .example = "{points: [[0, 0], [1, 0], [0.5, 1]]}",
                                           .least_axes = 2,
@@ -171,4 +206,6 @@ const sgi_shape_kind sgi_shape_polygon = {.name = "polygon",
                                           .measure = measure,
                                           .boundary_measure = boundary_measure,
                                           .boundary_point = boundary_point,
-                                          .support = support};
+                                          .support = support,
+                                          .unsigned_smooth = true,
+                                          .smooth = smooth};

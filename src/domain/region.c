@@ -6,7 +6,7 @@
 
 /* Points that measures are counted on: fewer for a region of many shapes or corners, so that
  * reading a file takes no longer than a moment. */
-enum { MOST_POINTS = 1 << 18, LEAST_POINTS = 1 << 12, MOST_WORK = 1 << 24 };
+enum { MOST_POINTS = 1 << 16, LEAST_POINTS = 1 << 12, MOST_WORK = 1 << 22 };
 
 /* How far from a boundary the two sides of it are looked at, and how near two boundaries count as
  * one, in diagonals of the region. */
@@ -323,4 +323,67 @@ sg_status sgi_region_prepare(sgi_region *region)
     if (region->carrier && region->measure < 1e-3 * carrier_measure(region))
         region->carrier = NULL; /* the bounds may fit better */
     return SG_OK;
+}
+
+/* ---- Expressions ------------------------------------------------------------------------------
+ */
+
+/* A function that is above 0 on both sides of its shape can be cut from another, since what it
+ * hides lies outside, but not joined to one. */
+typedef struct smooth_part {
+    sgi_expr expr;
+    bool no_sign;
+} smooth_part;
+
+static smooth_part join_smooth(sgi_expressions *exprs, sgi_join how, smooth_part a, smooth_part b,
+                               bool *ok)
+{
+    bool no_sign = a.no_sign || b.no_sign;
+    sgi_expr other = b.no_sign ? b.expr : sgi_apply(exprs, SG_OP_NEG, b.expr, 0, 0);
+    if (how == SG_JOIN_DIFFERENCE)
+        return (smooth_part){sgi_smooth_and(exprs, a.expr, other), no_sign};
+    if (how == SG_JOIN_INTERSECTION)
+        return (smooth_part){sgi_smooth_and(exprs, a.expr, b.expr), no_sign};
+    *ok = *ok && !no_sign;
+    /* a or b is not (not a and not b) */
+    sgi_expr neither = sgi_smooth_and(exprs, sgi_apply(exprs, SG_OP_NEG, a.expr, 0, 0), other);
+    return (smooth_part){sgi_apply(exprs, SG_OP_NEG, neither, 0, 0), no_sign};
+}
+
+/* Which shapes are only asked inside themselves, if the region is: those that nothing is joined to
+ * and that are not cut from another. Walks the steps backwards. */
+static void find_inside(const sgi_region *region, bool inside, bool *only)
+{
+    bool stack[SG_MOST_STEPS + 1] = {inside};
+    int top = 1;
+    for (int i = region->count - 1; i >= 0; i--) {
+        sgi_join how = region->steps[i].join;
+        bool here = stack[--top];
+        only[i] = here;
+        if (how == SG_JOIN_SHAPE)
+            continue;
+        stack[top++] = here && how != SG_JOIN_UNION;        /* the first of the two */
+        stack[top++] = here && how == SG_JOIN_INTERSECTION; /* the second, which comes next */
+    }
+}
+
+sgi_expr sgi_region_smooth(const sgi_region *region, sgi_expressions *exprs, const sgi_expr *x,
+                           bool inside, bool *ok)
+{
+    smooth_part stack[SG_MOST_STEPS];
+    bool only[SG_MOST_STEPS];
+    int top = 0;
+    find_inside(region, inside, only);
+    *ok = true;
+    for (int i = 0; i < region->count; i++) {
+        const sgi_region_step *step = &region->steps[i];
+        if (step->join == SG_JOIN_SHAPE) {
+            stack[top++] = (smooth_part){sgi_shape_smooth(step->shape, exprs, x, only[i]),
+                                         step->shape->kind->unsigned_smooth};
+        } else {
+            top--;
+            stack[top - 1] = join_smooth(exprs, step->join, stack[top - 1], stack[top], ok);
+        }
+    }
+    return stack[0].expr;
 }

@@ -71,6 +71,12 @@ bool sgi_region_try_side(const sgi_region *region, int side, sgi_uniforms *unifo
  * there. In a corner it is that of one of the sides. */
 bool sgi_region_touches(const sgi_region *region, const double *x, double *normal);
 
+/* An expression in the coordinates `x` of the axes: 0 on the boundary, above 0 inside, and as
+ * smooth as can be but in corners; with `inside` it is only used inside. `ok` is false when there
+ * is none: a polygon joined with another shape. */
+sgi_expr sgi_region_smooth(const sgi_region *region, sgi_expressions *exprs, const sgi_expr *x,
+                           bool inside, bool *ok);
+
 /* How far two points that should be the same may be apart. */
 double sgi_region_tolerance(const sgi_region *region);
 

@@ -11,10 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "expr/expressions.h"
 #include "stablegrad/status.h"
 #include "text/arena.h"
 
-enum { SG_MOST_AXES = 8, SG_MOST_SHAPE_KEYS = 4 };
+enum { SG_MOST_AXES = SG_MOST_COORDINATES, SG_MOST_SHAPE_KEYS = 4 };
 
 /* Uniform numbers on demand, a pure function of where they begin. Those of `first` come before all
  * others: quasi-random ones, for counting. */
@@ -62,6 +63,12 @@ typedef struct sgi_shape_kind {
                            double *normal);
     /* The largest x . direction of its points; what the bounds are made from. */
     double (*support)(const sgi_shape *shape, const double *direction);
+    /* An expression in the coordinates `x`: 0 on the boundary, above 0 inside and below outside, as
+     * smooth as can be, and near the boundary about as large as the distance. With `inside` it is
+     * only used inside, and may be anything outside. */
+    bool unsigned_smooth; /* it is above 0 on both sides */
+    sgi_expr (*smooth)(const sgi_shape *shape, sgi_expressions *exprs, const sgi_expr *x,
+                       bool inside);
 } sgi_shape_kind;
 
 struct sgi_shape {
@@ -92,6 +99,10 @@ void sgi_shape_interior_point(const sgi_shape *shape, sgi_uniforms *uniforms, do
 void sgi_shape_boundary_point(const sgi_shape *shape, sgi_uniforms *uniforms, double *x,
                               double *normal);
 
+/* The expression of `smooth` where the shape stands. */
+sgi_expr sgi_shape_smooth(const sgi_shape *shape, sgi_expressions *exprs, const sgi_expr *x,
+                          bool inside);
+
 /* ---- For the kinds ----------------------------------------------------------------------------
  */
 
@@ -106,5 +117,12 @@ static inline double sgi_dot(const double *a, const double *b, int axes)
         sum += a[k] * b[k];
     return sum;
 }
+
+/* sum of a_k x_k + constant, as an expression. */
+sgi_expr sgi_linear(sgi_expressions *exprs, const double *a, const sgi_expr *x, int axes,
+                    double constant);
+
+/* Above 0 where both are: Rvachev's a + b - sqrt(a^2 + b^2), smooth but where both are 0. */
+sgi_expr sgi_smooth_and(sgi_expressions *exprs, sgi_expr a, sgi_expr b);
 
 #endif

@@ -154,3 +154,38 @@ sg_status sgi_shape_prepare(sgi_shape *shape, sgi_arena *arena)
         find_bounds(shape, k);
     return status;
 }
+
+/* ---- Expressions ------------------------------------------------------------------------------
+ */
+
+sgi_expr sgi_linear(sgi_expressions *exprs, const double *a, const sgi_expr *x, int axes,
+                    double constant)
+{
+    sgi_expr sum = sgi_constant(exprs, constant);
+    for (int k = 0; k < axes; k++)
+        if (a[k] != 0)
+            sum = sgi_add(exprs, sum, sgi_mul(exprs, sgi_constant(exprs, a[k]), x[k]));
+    return sum;
+}
+
+sgi_expr sgi_smooth_and(sgi_expressions *exprs, sgi_expr a, sgi_expr b)
+{
+    sgi_expr squares = sgi_add(exprs, sgi_mul(exprs, a, a), sgi_mul(exprs, b, b));
+    return sgi_sub(exprs, sgi_add(exprs, a, b), sgi_apply(exprs, SG_OP_SQRT, squares, 0, 0));
+}
+
+sgi_expr sgi_shape_smooth(const sgi_shape *shape, sgi_expressions *exprs, const sgi_expr *x,
+                          bool inside)
+{
+    sgi_expr local[SG_MOST_AXES];
+    int d = shape->axes;
+    for (int i = 0; i < d; i++) {
+        double row[SG_MOST_AXES] = {0}, shift = 0;
+        for (int j = 0; j < d; j++) {
+            row[j] = shape->turned ? shape->turn[j * d + i] : i == j;
+            shift -= row[j] * shape->move[j];
+        }
+        local[i] = sgi_linear(exprs, row, x, d, shift);
+    }
+    return shape->kind->smooth(shape, exprs, local, inside);
+}

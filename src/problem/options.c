@@ -35,6 +35,10 @@ static const sgi_option rows[] = {
     BOOL(
         "conditions.*.slopes", CONDITION(slopes), "false",
         "in a periodic condition, tie the first derivatives along the coordinate together as well"),
+    BOOL("conditions.*.exact", CONDITION(exact), "false",
+         "let the fields have these values exactly, by the form of the solution, without points"),
+    SECTION("conditions.*.distance",
+            "of an exact condition: an expression that is 0 at its place and above 0 elsewhere"),
     SECTION("conditions.*.expression", "any expression that should be 0, or left = right"),
     POINTS("conditions.*.points", CONDITION(points), "1024",
            "points of this condition in each step, or pairs of points if it is periodic"),

@@ -1,5 +1,5 @@
 /* Reading a problem as a whole: see problem.h. */
-#include "problem/problem.h"
+#include "problem/exact_conditions.h"
 
 #include <string.h>
 
@@ -55,6 +55,8 @@ static sg_status read_all(sgi_problem *problem, sgi_reader *reader, const char *
         status = sgi_problem_read_conditions(problem, reader);
     if (status == SG_OK)
         status = check_groups(problem, reader);
+    if (status == SG_OK)
+        status = sgi_exact_finish(problem, reader);
     if (status == SG_OK)
         status = sgi_problem_read_solution(problem, reader);
     if (status == SG_OK)

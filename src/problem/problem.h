@@ -101,6 +101,8 @@ typedef struct sgi_solution {
     int x, t;             /* its coordinates */
 } sgi_solution;
 
+typedef struct sgi_exact sgi_exact;
+
 typedef struct sgi_problem {
     sg_allocator allocator;
     sgi_arena arena;
@@ -113,9 +115,13 @@ typedef struct sgi_problem {
     sgi_settings settings;
     sgi_point_set sets[SG_MOST_SETS]; /* set 0 is the domain */
     int set_count;
-    sgi_condition_settings *conditions; /* of set k at k - 1 */
+    sgi_condition_settings *conditions; /* in the order of the file */
     sgi_filter filters[SG_MOST_FACES];  /* (filter_count): of the places of conditions */
     int filter_count;
+    sgi_exact *exacts; /* (exact_count): conditions that hold exactly */
+    int exact_count;
+    sgi_expr *transforms; /* (fields): what stands for a field, made of the network's output; 0: the
+                             output itself. NULL: of every field. See exact_conditions.h */
     sgi_solution solution;
 } sgi_problem;
 

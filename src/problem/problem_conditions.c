@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "problem/problem.h"
+#include "problem/exact_conditions.h"
 
 /* A condition while it is read. */
 typedef struct condition {
@@ -165,15 +165,62 @@ static sg_status read_options(condition *c)
     return status;
 }
 
+/* `u: value` of a condition that holds exactly. */
+static sg_status read_exact_pair(condition *c, const sgi_yaml *key, sgi_expr distance)
+{
+    sgi_expressions *exprs = c->problem->exprs;
+    sgi_scope scope = {&c->problem->names, c->place, true, false, 0, false};
+    const sgi_yaml *value = key->next;
+    int field = 0;
+    sgi_expr right;
+    while (field < c->problem->names.field_count &&
+           !sgi_yaml_is(key, c->problem->names.fields[field]))
+        field++;
+    if (field == c->problem->names.field_count)
+        return refuse(c, key, "is exact and can only give fields their values", "as in  u: 0");
+    if (value->kind != SG_YAML_SCALAR || value->length == 0)
+        return refuse(c, value, "needs an expression here", "as in  u: -sin(pi*x)");
+    sg_status status = sgi_names_parse(&scope, value, 0, value->length, SG_READ_VALUE, &right,
+                                       c->reader->diagnostic);
+    if (status == SG_OK)
+        status = exprs->status;
+    c->set->component_count++; /* something is said */
+    return status == SG_OK
+               ? sgi_exact_add(c->problem, c->reader, c->name, field, right, distance, c->set)
+               : status;
+}
+
+static sg_status read_distance(condition *c, sgi_expr *distance)
+{
+    const sgi_yaml *node = sgi_yaml_get(c->name->next, "distance");
+    sgi_scope scope = {&c->problem->names, c->place, true, false, 0, false};
+    *distance = 0;
+    if (!node)
+        return SG_OK;
+    if (!c->settings->exact)
+        return refuse(c, node, "has a distance and is not exact", "add  exact: true");
+    if (node->kind != SG_YAML_SCALAR || node->length == 0)
+        return refuse(c, node, "needs an expression here", "as in  distance: x*(1 - x)");
+    return sgi_names_parse(&scope, node, 0, node->length, SG_READ_VALUE, distance,
+                           c->reader->diagnostic);
+}
+
 static sg_status read_expressions(condition *c)
 {
+    sgi_expr distance;
+    sg_status ready = read_distance(c, &distance);
+    if (ready != SG_OK)
+        return ready;
     for (const sgi_yaml *key = c->name->next->first; key; key = key->next->next) {
         char path[128];
         snprintf(path, sizeof path, "conditions.*.%.60s", key->text);
         sg_status status = SG_OK;
-        if (sgi_yaml_is(key, "expression"))
+        bool option = sgi_option_find(c->reader->table, path) != NULL;
+        if (c->settings->exact && (!option || sgi_yaml_is(key, "expression")))
+            status = read_exact_pair(c, key, distance);
+        else if (sgi_yaml_is(key, "expression"))
             status = read_expression(c, key->next);
-        else if (!sgi_option_find(c->reader->table, path))
+        else if (!option)
             status = read_pair(c, key);
         if (status != SG_OK)
             return status;
@@ -276,6 +323,9 @@ static sg_status read_condition(condition *c)
     if (status != SG_OK)
         return status;
     c->set->terms[0] = (sgi_term){c->name->text, c->settings->weight};
+    if (c->settings->periodic && c->settings->exact)
+        return refuse(c, c->name, "is periodic and cannot be exact",
+                      "inputs: {raw: [t], periodic: {x: 4}} makes a network periodic by itself");
     if (c->settings->periodic)
         return make_pairs(c);
     const sgi_yaml *at = sgi_yaml_get(body, "at");
@@ -307,19 +357,21 @@ sg_status sgi_problem_read_conditions(sgi_problem *problem, sgi_reader *reader)
                                              sizeof *problem->conditions);
     if (!problem->conditions)
         return SG_ERROR_MEMORY;
+    int number = 0;
     for (const sgi_yaml *name = section->first; name; name = name->next->next) {
-        int k = problem->set_count++;
         condition c = {.problem = problem,
                        .reader = reader,
                        .name = name,
-                       .set = &problem->sets[k],
-                       .settings = &problem->conditions[k - 1]};
+                       .set = &problem->sets[problem->set_count],
+                       .settings = &problem->conditions[number++]};
         snprintf(c.what, sizeof c.what, "condition '%.60s'", name->text);
         snprintf(c.place, sizeof c.place, "in %s", c.what);
         sg_status status = read_condition(&c);
         if (status != SG_OK)
             return status;
         count_points(&c);
+        if (!c.settings->exact) /* what holds exactly takes no points */
+            problem->set_count++;
     }
     return SG_OK;
 }

@@ -1,7 +1,7 @@
 /* Compiling a point set: which derivatives it needs, and its programs. See problem.h. */
 #include <string.h>
 
-#include "problem/problem.h"
+#include "problem/exact_conditions.h"
 
 /* The inputs that are derivatives of fields, of all roots together. */
 typedef struct needs {
@@ -198,10 +198,13 @@ sg_status sgi_point_set_compile(sgi_problem *problem, sgi_arena *arena, sgi_poin
     sgi_expr *roots = sgi_arena_grow(arena, set->roots, components, components, sizeof *roots);
     if (!roots)
         return SG_ERROR_MEMORY;
-    sgi_collapse(problem->exprs, roots, components);
     needs n;
     quantities q;
-    sg_status status = problem->exprs->status;
+    sg_status status = sgi_exact_apply(problem, roots, components);
+    if (status != SG_OK)
+        return status;
+    sgi_collapse(problem->exprs, roots, components);
+    status = problem->exprs->status;
     if (status == SG_OK)
         status = find_needs(problem, arena, roots, components, &n);
     if (status == SG_OK)

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "problem/exact_conditions.h"
+
 enum { MOST_GIVEN = 16 };
 
 /* What is given of a field on planes of one coordinate: different planes or orders count. */
@@ -158,6 +160,13 @@ static sg_status take_survey(survey *s)
         for (int i = 0; i < set->face_count && set->kind == SG_SET_PAIRS; i++)
             s->periodic |= 1u << set->faces[i].coordinate;
     }
+    for (int i = 0; i < problem->exact_count; i++) {
+        const sgi_exact *exact = &problem->exacts[i];
+        const int orders[SG_MOST_COORDINATES] = {0};
+        s->fields[exact->field].conditioned = true;
+        for (int f = 0; f < exact->place.face_count; f++)
+            look_at_face(s, exact->field, &exact->place.faces[f], orders);
+    }
     sgi_release(&problem->allocator, s->reached);
     return SG_OK;
 }
@@ -253,12 +262,13 @@ sg_status sgi_problem_remarks(sgi_problem *problem, sgi_remarks *remarks)
         return SG_ERROR_MEMORY;
     s->problem = problem;
     sg_status status = take_survey(s);
-    if (status == SG_OK && problem->set_count == 1)
+    bool conditions = problem->set_count > 1 || problem->exact_count > 0;
+    if (status == SG_OK && !conditions)
         remark(remarks, "there are no conditions: the equations alone leave the solution open");
     if (status == SG_OK && equations < fields)
         remark(remarks, "there are %d fields and %d equation%s", fields, equations,
                equations == 1 ? "" : "s");
-    for (int f = 0; f < fields && status == SG_OK && problem->set_count > 1; f++)
+    for (int f = 0; f < fields && status == SG_OK && conditions; f++)
         check_field(s, f, remarks);
     check_margin(problem, remarks);
     sgi_release(&problem->allocator, s);

@@ -70,6 +70,7 @@ typedef struct sgi_condition_settings {
     double weight;
     unsigned periodic; /* coordinates, as bits */
     bool slopes;       /* of a periodic condition: match the first derivatives too */
+    bool exact;        /* it holds by the form of the solution, and has no points */
 } sgi_condition_settings;
 
 /* And of one equation. */
