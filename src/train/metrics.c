@@ -66,7 +66,7 @@ static bool copy_lines(sgi_metrics *metrics, FILE *from, FILE *to, uint64_t keep
         }
     }
     free(line);
-    return feof(from);
+    return feof(from) && !ferror(to);
 }
 
 /* The file in the folder itself, and no pipe or device that would hold up or take what is written.
@@ -103,7 +103,8 @@ static sg_status drop_later_lines(sgi_metrics *metrics, uint64_t keep_until,
     bool whole = memory && copy_lines(metrics, old, memory, keep_until);
     bool read = !ferror(old);
     fclose(old);
-    if (!memory || fclose(memory) != 0 || (read && !whole)) {
+    /* glibc's fclose returns 0 and leaves no text when memory runs out in its last step. */
+    if (!memory || fclose(memory) != 0 || !kept || (read && !whole)) {
         free(kept);
         return sgi_fail(diagnostic, SG_ERROR_MEMORY, "out of memory");
     }
