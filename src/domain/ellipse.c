@@ -55,7 +55,7 @@ static double root(const sgi_shape *s, const double *x, int shortest)
 
 static double distance(const sgi_shape *s, const double *at)
 {
-    double x[SG_MOST_AXES], nearest[SG_MOST_AXES], square = 0, left = 1;
+    double x[SG_MOST_AXES] = {0}, nearest[SG_MOST_AXES], square = 0, left = 1;
     int shortest = 0;
     for (int k = 0; k < s->axes; k++) {
         x[k] = at[k] - s->values[CENTER][k];

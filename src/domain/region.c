@@ -14,8 +14,10 @@ static const double step_aside = 1e-6, same_place = 1e-9;
 
 sg_status sgi_region_add(sgi_region *region, sgi_join join, const sgi_shape *shape)
 {
-    if (region->count == SG_MOST_STEPS)
+    int open = region->open + (join == SG_JOIN_SHAPE ? 1 : -1);
+    if (region->count == SG_MOST_STEPS || open > SG_MOST_OPEN)
         return SG_ERROR_UNSUPPORTED;
+    region->open = open;
     region->steps[region->count++] = (sgi_region_step){join, shape};
     return SG_OK;
 }
@@ -46,7 +48,7 @@ static double join(sgi_join how, double a, double b)
 
 double sgi_region_distance(const sgi_region *region, const double *x)
 {
-    double stack[SG_MOST_STEPS];
+    double stack[SG_MOST_OPEN] = {0};
     int top = 0;
     for (int i = 0; i < region->count; i++) {
         const sgi_region_step *step = &region->steps[i];
@@ -108,7 +110,7 @@ static cover join_covers(sgi_join how, const cover *a, const cover *b, int axes)
 
 static void find_bounds(sgi_region *region)
 {
-    cover stack[SG_MOST_STEPS];
+    cover stack[SG_MOST_OPEN] = {0};
     int top = 0;
     for (int i = 0; i < region->count; i++) {
         const sgi_region_step *step = &region->steps[i];
@@ -181,7 +183,7 @@ static void quasi_random(const double *strides, int axes, int i, double *point)
 /* How many points to count on, when a region costs that many times a point. */
 static int affordable(const sgi_region *region, int times)
 {
-    size_t work = 0;
+    size_t work = 1;
     for (int i = 0; i < region->count; i++)
         work += region->steps[i].shape ? region->steps[i].shape->counts[0] + 1 : 1;
     size_t points = MOST_WORK / (work * (size_t)times);
@@ -370,8 +372,8 @@ static void find_inside(const sgi_region *region, bool inside, bool *only)
 sgi_expr sgi_region_smooth(const sgi_region *region, sgi_expressions *exprs, const sgi_expr *x,
                            bool inside, bool *ok)
 {
-    smooth_part stack[SG_MOST_STEPS];
-    bool only[SG_MOST_STEPS];
+    smooth_part stack[SG_MOST_OPEN] = {0};
+    bool only[SG_MOST_STEPS] = {0};
     int top = 0;
     find_inside(region, inside, only);
     *ok = true;

@@ -11,7 +11,7 @@
 
 #include "domain/shape.h"
 
-enum { SG_MOST_STEPS = 128, SG_MOST_SIDES = 64 };
+enum { SG_MOST_STEPS = 128, SG_MOST_OPEN = 16, SG_MOST_SIDES = 64 };
 
 typedef enum sgi_join {
     SG_JOIN_SHAPE, /* the step is a shape */
@@ -36,6 +36,7 @@ typedef struct sgi_region {
     int axes;
     sgi_region_step steps[SG_MOST_STEPS];
     int count;
+    int open; /* regions that the steps leave to be joined, 1 in the end; at most SG_MOST_OPEN */
     /* Found by sgi_region_prepare. */
     double lower[SG_MOST_AXES], upper[SG_MOST_AXES];
     double size;              /* of the diagonal of its bounds, or as far as it matters */
@@ -45,7 +46,7 @@ typedef struct sgi_region {
     int side_count;
 } sgi_region;
 
-/* Adds a step. SG_ERROR_UNSUPPORTED when there are too many. */
+/* Adds a step. SG_ERROR_UNSUPPORTED when there are too many, or nested too deeply. */
 SG_CHECKED sg_status sgi_region_add(sgi_region *region, sgi_join join, const sgi_shape *shape);
 
 /* Finds bounds, measure and sides. Unless the region is one shape, measures are counted on

@@ -47,7 +47,7 @@ double sgi_uniform_next(sgi_uniforms *u)
 
 void sgi_uniform_direction(sgi_uniforms *u, int axes, double *direction)
 {
-    double square = 0;
+    double square;
     if (axes == 1) {
         direction[0] = sgi_uniform_next(u) < 0.5 ? -1 : 1;
         return;
@@ -58,8 +58,7 @@ void sgi_uniform_direction(sgi_uniforms *u, int axes, double *direction)
         direction[1] = sin(angle);
         return;
     }
-    while (square < 1e-12) { /* once, for all that is likely: normal numbers point anywhere alike */
-        square = 0;
+    do { /* once, for all that is likely: normal numbers point anywhere alike */
         for (int k = 0; k < axes; k += 2) {
             double radius = sqrt(-2 * log1p(-sgi_uniform_next(u)));
             double angle = 2 * M_PI * sgi_uniform_next(u);
@@ -68,7 +67,7 @@ void sgi_uniform_direction(sgi_uniforms *u, int axes, double *direction)
                 direction[k + 1] = radius * sin(angle);
         }
         square = sgi_dot(direction, direction, axes);
-    }
+    } while (square < 1e-12);
     for (int k = 0; k < axes; k++)
         direction[k] /= sqrt(square);
 }

@@ -144,7 +144,9 @@ static sg_status read_joined(sgi_domain_reading *r, const sgi_yaml *node, sgi_re
         return unexpected(&p);
     if (status == SG_ERROR_UNSUPPORTED)
         return sgi_domain_refuse(
-            r, node, NULL, "this is made of more than %d shapes and operations", SG_MOST_STEPS);
+            r, node, NULL,
+            "this is made of more than %d shapes and operations, or nested too deeply",
+            SG_MOST_STEPS);
     return status;
 }
 

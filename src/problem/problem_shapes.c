@@ -250,19 +250,20 @@ static sg_status unknown_shape(sgi_domain_reading *r, const sgi_yaml *key)
 static sg_status find_kind(sgi_domain_reading *r, const sgi_yaml *body, const char *name,
                            const sgi_yaml **found)
 {
-    *found = NULL;
+    const sgi_yaml *kind = NULL;
     for (const sgi_yaml *key = body->first; key; key = key->next->next) {
         if (sgi_yaml_is(key, "rotate") || sgi_yaml_is(key, "move"))
             continue;
         if (!sgi_shape_find(key->text))
             return unknown_shape(r, key);
-        if (*found)
+        if (kind)
             return sgi_domain_refuse(r, key,
                                      "join two shapes by their names, as in  both: plate + disc",
                                      "the shape '%.40s' is two things at once", name);
-        *found = key;
+        kind = key;
     }
-    if (*found)
+    *found = kind;
+    if (kind)
         return SG_OK;
     return sgi_domain_refuse(r, body, "as in  {disc: {center: [0.5, 0.5], radius: 0.2}}",
                              "the shape '%.40s' does not say what it is", name);
@@ -298,9 +299,9 @@ static sg_status check_axes(sgi_domain_reading *r, const sgi_yaml *node, const s
 sg_status sgi_domain_read_shape(sgi_domain_reading *r, const sgi_yaml *name, const sgi_yaml *body,
                                 sgi_region *region)
 {
-    const sgi_yaml *key;
+    const sgi_yaml *key = NULL;
     sg_status status = find_kind(r, body, name->text, &key);
-    if (status != SG_OK)
+    if (status != SG_OK || !key)
         return status;
     sgi_shape *shape = sgi_arena_allocate(r->reader->arena, 1, sizeof *shape);
     if (!shape)

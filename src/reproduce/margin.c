@@ -19,7 +19,7 @@ enum { ARMS = sizeof arms / sizeof arms[0] };
 
 #define PART(word, heading, ...)                                                                   \
     .name = word, .title = heading, .file = word, .arms = arms, .arm_count = ARMS,                 \
-    .sets = {SG "reference=residual", __VA_ARGS__}
+    .sets = {"training.stablegrad.reference=residual", __VA_ARGS__}
 
 static const sgi_experiment_part parts[] = {
     {PART("burgers3d", "Burgers in three dimensions, 1,000 steps", "training.steps=1000"),
