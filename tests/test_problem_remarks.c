@@ -36,6 +36,17 @@ static void test_under_determined(void **state)
          "no condition says where 'u' starts, and its equations contain u_t: add one at t = 0"},
         {XT "fields: u\nequations: {a: u_t = u_xx}\nconditions:\n" START,
          "'u' is of order 2 in x, which usually takes 2 conditions on faces of x; there are 0"},
+        {XT "fields: u\nequations: {a: u_t = u_xx}\nconditions:\n"
+            "  start: {at: t = 0, u: sin(pi*x), exact: true}\n"
+            "  ends: {at: x = 0 | x = 1, u: 0, exact: true}\n"
+            "reference: {u: exp(-pi^2*t)*sin(pi*x)}\n",
+         NULL},
+        {XT "fields: u\nequations: {a: u_t = u_xx}\nconditions:\n" ENDS
+            "  start: {at: t = 0, u: sin(pi*x), exact: true, weight: 10}\n",
+         "condition 'start' holds exactly: its points and weight are not used"},
+        {XT "fields: u\nequations: {a: u_t = u_xx}\nconditions:\n" ENDS
+            "  start: {at: t = 0, u: 0, exact: true}\nreference: {u: 2}\n",
+         "the reference differs by 2 from the exact condition 'start'"},
         {XT "fields: u\nequations: {a: u_t = u_xx}\nconditions:\n" START
             "  wrap: {periodic: x, slopes: true}\n",
          NULL},

@@ -24,6 +24,10 @@ SG_CHECKED sg_status sgi_exact_add(sgi_problem *problem, sgi_reader *reader, con
  * places. SG_ERROR_FORMAT with a diagnostic when a condition is not met, or cannot be. */
 SG_CHECKED sg_status sgi_exact_finish(sgi_problem *problem, sgi_reader *reader);
 
+/* The largest difference between a reference that is given by expressions and the value of
+ * condition i, at points of its place. */
+SG_CHECKED sg_status sgi_exact_misfit(const sgi_problem *problem, int i, double *largest);
+
 /* Puts the transforms into expressions. */
 SG_CHECKED sg_status sgi_exact_apply(sgi_problem *problem, sgi_expr *roots, size_t count);
 

@@ -293,10 +293,15 @@ static sg_status read_domain(sgi_domain_reading *r, const sgi_yaml *node)
         status = check_reach(r, node, region);
     if (status != SG_OK)
         return status;
-    if (!(region->measure > 0))
+    double cover = 1; /* points are tried in it: see SG_MOST_TRIES */
+    for (int k = 0; k < region->axes; k++)
+        cover *= region->upper[k] - region->lower[k];
+    if (region->carrier)
+        cover = region->carrier->kind->measure(region->carrier);
+    if (!(region->measure >= 1e-3 * cover))
         return sgi_domain_refuse(
             r, node, NULL,
-            "nothing is left of the domain, or less than one part in 100,000 of its bounds");
+            "nothing is left of the domain, or less than one part in 1,000 of its bounds");
     const sgi_region *box = r->domain->regions[0];
     bool same = region->count == 1 && region->steps[0].shape == box->steps[0].shape;
     r->domain->region = same ? NULL : region;

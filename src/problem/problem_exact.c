@@ -346,6 +346,28 @@ sg_status sgi_exact_finish(sgi_problem *problem, sgi_reader *reader)
     return status;
 }
 
+sg_status sgi_exact_misfit(const sgi_problem *problem, int i, double *largest)
+{
+    const sgi_exact *e = &problem->exacts[i];
+    size_t rows = (size_t)problem->names.coordinate_count + 2;
+    double *points[SG_MOST_COORDINATES], *memory;
+    *largest = 0;
+    memory = sgi_allocate(&problem->allocator, rows * SAMPLES, sizeof *memory);
+    if (!memory)
+        return SG_ERROR_MEMORY;
+    for (size_t k = 0; k < SG_MOST_COORDINATES; k++)
+        points[k] = memory + (k < rows - 2 ? k : 0) * SAMPLES;
+    double *given = memory + (rows - 2) * SAMPLES, *reference = memory + (rows - 1) * SAMPLES;
+    sample(problem, &e->place, points);
+    sg_status status = evaluate(problem, e->value, points, given);
+    if (status == SG_OK)
+        status = evaluate(problem, problem->solution.exprs[e->field], points, reference);
+    for (int k = 0; k < SAMPLES && status == SG_OK; k++)
+        *largest = fmax(*largest, fabs(given[k] - reference[k]));
+    sgi_release(&problem->allocator, memory);
+    return status;
+}
+
 /* ---- Putting transforms in --------------------------------------------------------------------
  */
 

@@ -226,6 +226,9 @@ sg_status sgi_problem_check_labels(const sgi_problem *problem, sgi_reader *reade
     const sgi_yaml *equations = sgi_yaml_get(problem->root, "equations");
     const sgi_yaml *conditions = sgi_yaml_get(problem->root, "conditions");
     sg_status status = check_references(problem, reader);
+    if (status == SG_OK && problem->domain.region)
+        status = check_clash(problem, reader, sgi_yaml_get(problem->root, "fields"), "inside",
+                             "what says where the domain is");
     const sgi_yaml *key = equations && equations->kind == SG_YAML_MAPPING ? equations->first : NULL;
     for (; key && status == SG_OK; key = key->next->next) {
         char name[128];

@@ -219,8 +219,16 @@ static sg_status add_sides(reading *r, const part *p, const sgi_filter *filter,
     sg_status status = SG_OK;
     for (int i = 0; i < region->side_count && status == SG_OK; i++) {
         const sgi_region_side *side = &region->sides[i];
-        double whole = filter ? side->shape->kind->boundary_measure(side->shape) : side->measure;
-        if (side->measure > 0)
+        double all = side->shape->kind->boundary_measure(side->shape);
+        double whole = filter ? all : side->measure;
+        /* What is not there but for the step aside in corners. */
+        if (side->measure < 1e-4 * all)
+            continue;
+        if (side->measure < 1e-3 * all)
+            status = refuse(r, p->begin, p->end, NULL,
+                            "less than one part in 1,000 is left of the boundary of '%s' %s",
+                            side->shape->name, r->place);
+        else
             status = add_face(r, p,
                               (sgi_face){.coordinate = -1,
                                          .normal = 1,

@@ -127,6 +127,9 @@ static void put_condition(writer *w, const sgi_yaml *name, const sgi_condition_s
         if (strncmp(option->path, prefix, sizeof prefix - 1) != 0 ||
             option->codec == &sgi_codec_section)
             continue;
+        if (settings->exact && (strcmp(option->path, "conditions.*.points") == 0 ||
+                                strcmp(option->path, "conditions.*.weight") == 0))
+            continue; /* it takes neither */
         put(w, "%s%s: ", before, option->path + sizeof prefix - 1);
         sgi_writer_value(&w->out, option, settings);
         before = ", ";

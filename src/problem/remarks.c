@@ -253,6 +253,26 @@ static void check_margin(const sgi_problem *problem, sgi_remarks *remarks)
                         "with 'residual'");
 }
 
+/* Of conditions that hold exactly: what they leave unused, and a reference that contradicts them.
+ */
+static sg_status check_exact(const sgi_problem *problem, sgi_remarks *remarks)
+{
+    sg_status status = SG_OK;
+    for (int i = 0; i < problem->exact_count && status == SG_OK; i++) {
+        const sgi_yaml *key = problem->exacts[i].key;
+        double misfit = 0;
+        if (sgi_yaml_get(key->next, "points") || sgi_yaml_get(key->next, "weight"))
+            remark(remarks, "condition '%.60s' holds exactly: its points and weight are not used",
+                   key->text);
+        if (problem->solution.kind == SG_SOLUTION_EXPRESSIONS)
+            status = sgi_exact_misfit(problem, i, &misfit);
+        if (misfit > 1e-6)
+            remark(remarks, "the reference differs by %.2g from the exact condition '%.60s'",
+                   misfit, key->text);
+    }
+    return status;
+}
+
 sg_status sgi_problem_remarks(sgi_problem *problem, sgi_remarks *remarks)
 {
     int fields = problem->names.field_count, equations = problem->sets[0].component_count;
@@ -270,6 +290,8 @@ sg_status sgi_problem_remarks(sgi_problem *problem, sgi_remarks *remarks)
                equations == 1 ? "" : "s");
     for (int f = 0; f < fields && status == SG_OK && conditions; f++)
         check_field(s, f, remarks);
+    if (status == SG_OK)
+        status = check_exact(problem, remarks);
     check_margin(problem, remarks);
     sgi_release(&problem->allocator, s);
     return status;
