@@ -93,6 +93,22 @@ static void print_domain(const sgi_problem *problem)
            kind ? edges[kind] : "measure", sum);
 }
 
+/* "steel  38% of the domain: warm, stress" for each region with equations of its own. */
+static void print_regions(const sgi_problem *problem)
+{
+    bool any = false;
+    for (int k = 0; k < problem->set_count; k++) {
+        const sgi_point_set *set = &problem->sets[k];
+        if (!set->region)
+            continue;
+        printf("%s%-14s %.3g%% of the domain:", any ? "" : "\n", set->name, 100 * set->share);
+        for (int t = 0; t < set->term_count; t++)
+            printf("%s %s", t ? "," : "", set->terms[t].name);
+        printf("\n");
+        any = true;
+    }
+}
+
 static void print_sets(const sg_pinn_batch *batch, const sg_pinn_information *information)
 {
     printf("\n%-14s %10s  %s\n", "points", "per step", "channels");
@@ -258,8 +274,7 @@ static sg_status check_first_step(const sg_pinn *pinn, sg_pinn_batch *batch, jso
     const sgi_point_set *set = &pinn->problem->sets[bad.set];
     snprintf(text, sizeof text,
              "with the weights that training starts from, %s '%s' is not finite at %s",
-             bad.set == 0 ? "equation" : "condition",
-             set->terms[set->component_terms[bad.component]].name,
+             sgi_point_set_what(set), set->terms[set->component_terms[bad.component]].name,
              sgi_problem_point(pinn->problem, bad.coordinates, place, sizeof place));
     remark(warnings, text);
     return SG_OK;
@@ -370,6 +385,7 @@ int check_problem(sgi_problem *problem, const cli_arguments *arguments)
         if (!arguments->quiet)
             print_problem(pinn, sg_pinn_trainer_batch(trainer));
         print_domain(problem);
+        print_regions(problem);
         print_sets(sg_pinn_trainer_batch(trainer), sg_pinn_describe(pinn));
         print_cost(pinn, trainer, pool, arguments->seconds);
         code = check_reference(problem, NULL);

@@ -266,7 +266,7 @@ static sg_status check_room(const solution *s)
     sg_diagnostic diagnostic = {0};
     char what[64];
     size_t columns = (size_t)s->problem->names.coordinate_count + s->text_count +
-                     (s->arguments->residuals ? (size_t)s->problem->sets[0].component_count : 0);
+                     (s->arguments->residuals ? (size_t)sgi_problem_equation_count(s->problem) : 0);
     (void)snprintf(what, sizeof what, "%zu columns of %.4g points", columns,
                    (double)s->places.count);
     sg_status status = sgi_memory_fits((double)columns * (double)s->places.count * sizeof(double),
@@ -276,9 +276,24 @@ static sg_status check_room(const solution *s)
     return status;
 }
 
+/* The residuals of the equations of one region, or of the domain. */
+static int evaluate_residuals(solution *s, const sgi_point_set *set)
+{
+    size_t first = s->column_count;
+    for (int k = 0; k < set->component_count; k++) {
+        char name[256];
+        snprintf(name, sizeof name, "residual_%s", set->terms[set->component_terms[k]].name);
+        int code = add_text(s, name, strlen(name));
+        if (code != EXIT_DONE)
+            return code;
+        if (!add_column(s, s->texts[s->text_count - 1]))
+            return EXIT_RUN_FAILED;
+    }
+    return evaluate_set(s, set, first);
+}
+
 static int evaluate(solution *s)
 {
-    const sgi_point_set *domain = &s->problem->sets[0];
     sg_status room = check_room(s);
     if (room != SG_OK)
         return exit_code_of(room);
@@ -289,19 +304,10 @@ static int evaluate(solution *s)
         if (!add_column(s, s->texts[k]))
             return EXIT_RUN_FAILED;
     int code = evaluate_set(s, &s->quantities, first);
-    if (code != EXIT_DONE || !s->arguments->residuals)
-        return code;
-    first = s->column_count;
-    for (int k = 0; k < domain->component_count; k++) {
-        char name[256];
-        snprintf(name, sizeof name, "residual_%s", domain->terms[domain->component_terms[k]].name);
-        code = add_text(s, name, strlen(name));
-        if (code != EXIT_DONE)
-            return code;
-        if (!add_column(s, s->texts[s->text_count - 1]))
-            return EXIT_RUN_FAILED;
-    }
-    return evaluate_set(s, domain, first);
+    for (int k = 0; k < s->problem->set_count && code == EXIT_DONE && s->arguments->residuals; k++)
+        if (s->problem->sets[k].kind == SG_SET_DOMAIN)
+            code = evaluate_residuals(s, &s->problem->sets[k]);
+    return code;
 }
 
 int open_solution(solution *s, const cli_arguments *arguments, bool on_grid)

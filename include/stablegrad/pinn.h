@@ -11,7 +11,8 @@
  * sg_pinn_trainer takes the steps that the problem's settings ask for; sg_pinn_train is a loop over
  * it.
  *
- * The loss. A problem has point sets: set 0 is the domain, every condition is one more. A set has
+ * The loss. A problem has point sets: first those of its equations, as a rule one, the domain, and
+ * else one for each region that has equations of its own; then one for every condition. A set has
  * N items, which are points, or pairs of points for a periodic condition. Each item has residual
  * components r, and each component belongs to a term of the loss, of weight w:
  *
@@ -78,7 +79,7 @@ typedef struct sg_pinn_coordinate {
 } sg_pinn_coordinate;
 
 typedef struct sg_pinn_set {
-    const char *name;       /* "domain", or the condition's */
+    const char *name;       /* "domain", or that of the region or the condition */
     size_t items;           /* per training step */
     size_t points_per_item; /* 1, or 2 for pairs */
     size_t components;      /* residuals of an item */

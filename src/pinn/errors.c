@@ -47,7 +47,9 @@ static void find_left_out(sgi_errors *errors)
         errors->inside++;
         for (int f = 0; f < fields; f++) {
             double value = errors->reference[f][i];
-            finite = finite && isfinite(value);
+            uint64_t home = errors->problem->homes[f];
+            finite = finite &&
+                     (isfinite(value) || (home && !sgi_problem_has(errors->problem, home, point)));
             errors->nothing = errors->nothing && (!isfinite(value) || value == 0);
         }
         if (!finite && errors->left_out++ == 0)

@@ -111,17 +111,25 @@ static void fill_varying(const chunk *c, const sgi_bound_program *bound, size_t 
             c->varying[i * numbers + k] = results[k * c->size + i];
 }
 
-/* Points of a grid that lie outside the domain have no values. */
+/* Points of a grid that lie outside the domain, or the home of an output, have no values. */
 static void blank_outside(const chunk *c, const sgi_problem *problem, const sgi_places *places,
-                          double *const *outputs, size_t count, size_t n)
+                          const uint64_t *homes, double *const *outputs, size_t count, size_t n)
 {
     size_t coordinates = (size_t)problem->names.coordinate_count;
-    if (!places->grid || !problem->domain.region)
+    uint64_t any = 0;
+    for (size_t k = 0; k < count; k++)
+        any |= homes[k];
+    if (!places->grid || (!any && !problem->domain.region))
         return;
-    for (size_t i = 0; i < n; i++)
-        if (!sgi_domain_has(&problem->domain, c->points + i * coordinates))
-            for (size_t k = 0; k < count; k++)
+    for (size_t i = 0; i < n; i++) {
+        bool inside = false;
+        for (size_t k = 0; k < count; k++) { /* most outputs live where the one before them does */
+            if (k == 0 || homes[k] != homes[k - 1])
+                inside = sgi_problem_has(problem, homes[k], c->points + i * coordinates);
+            if (!inside)
                 outputs[k][i] = NAN;
+        }
+    }
 }
 
 static sg_status evaluate_chunks(chunk *c, const sgi_problem *problem, const sgi_point_set *set,
@@ -142,8 +150,8 @@ static sg_status evaluate_chunks(chunk *c, const sgi_problem *problem, const sgi
         for (uint32_t k = 0; k < bound->program->output_count; k++)
             c->outputs[k] = outputs[k] + first;
         run_program(c, bound, (size_t)coordinates, values, n);
-        blank_outside(c, problem, places, (double *const *)c->outputs, bound->program->output_count,
-                      n);
+        blank_outside(c, problem, places, set->homes, (double *const *)c->outputs,
+                      bound->program->output_count, n);
     }
     return SG_OK;
 }
@@ -202,7 +210,7 @@ sg_status sgi_places_reference(const sgi_problem *problem, const sgi_places *pla
         for (size_t f = 0; f < fields; f++)
             parts[f] = outputs[f] + first;
         status = sgi_exact_evaluate(problem, columns, n, parts, pool);
-        blank_outside(&c, problem, places, parts, fields, n);
+        blank_outside(&c, problem, places, problem->homes, parts, fields, n);
     }
     release_chunk(&c);
     return status;

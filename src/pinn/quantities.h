@@ -5,7 +5,8 @@
 #include "pinn/box_grid.h"
 
 /* Where points come from: either a grid, or an array (count, coordinates), row by row. A grid
- * covers the box of the coordinates: at its points outside the domain every value is NaN. */
+ * covers the box of the coordinates: at its points outside the domain every value is NaN, and that
+ * of a field, or of something made of one alone, also where the field does not live. */
 typedef struct sgi_places {
     const sgi_box_grid *grid; /* NULL: `points` */
     const double *points;

@@ -246,10 +246,14 @@ static int64_t items_of(const sgi_problem *problem, const sgi_residual_options *
 {
     if (options->items)
         return options->items[k];
-    if (options->stream == SG_POINTS_TRAINING || (k > 0 && problem->names.coordinate_count == 1))
-        return problem->sets[k].items;
-    return k == 0 ? problem->settings.evaluation.points
-                  : problem->settings.evaluation.condition_points;
+    const sgi_point_set *set = &problem->sets[k];
+    bool equations = set->kind == SG_SET_DOMAIN;
+    if (options->stream == SG_POINTS_TRAINING ||
+        (!equations && problem->names.coordinate_count == 1))
+        return set->items;
+    return equations
+               ? (int64_t)fmax(1, round((double)problem->settings.evaluation.points * set->share))
+               : problem->settings.evaluation.condition_points;
 }
 
 /* The number of items and the weights that follow from it. */

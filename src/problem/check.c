@@ -230,6 +230,7 @@ static void judge(const examination *e, int component, double size, double toler
             worst = i;
     }
     *row = (sgi_check_row){.set = e->set->name,
+                           .what = sgi_point_set_what(e->set),
                            .term = e->set->terms[e->set->component_terms[component]].name,
                            .component = component,
                            .largest = scale > 0 ? fabs(residual[worst]) / scale : 0,
@@ -281,7 +282,20 @@ static sg_status examine(sgi_problem *problem, int index, double size, sgi_check
     return status;
 }
 
-/* The largest value of any field of the reference in the domain. */
+/* The largest value of any field of the reference where it lives, at points of one set. */
+static sg_status size_in_set(sgi_problem *problem, int index, double **arrays, double *size)
+{
+    size_t d = (size_t)problem->names.coordinate_count, f = (size_t)problem->names.field_count;
+    sgi_draw draw = {0, SG_POINTS_CHECK, 1};
+    sgi_sample(problem, index, N, &draw, 0, N, SG_FLOAT64, (void *const *)arrays);
+    sg_status status =
+        sgi_exact_evaluate(problem, (const double *const *)arrays, N, arrays + d, NULL);
+    for (size_t k = 0; k < f && status == SG_OK; k++)
+        for (size_t i = 0; i < N && (!problem->homes[k] || problem->homes[k] >> index & 1); i++)
+            *size = fmax(*size, fabs(arrays[d + k][i]));
+    return status;
+}
+
 static sg_status solution_size(sgi_problem *problem, double *size)
 {
     size_t d = (size_t)problem->names.coordinate_count, f = (size_t)problem->names.field_count;
@@ -291,13 +305,11 @@ static sg_status solution_size(sgi_problem *problem, double *size)
         return SG_ERROR_MEMORY;
     for (size_t k = 0; k < d + f; k++)
         arrays[k] = block + k * N;
-    sgi_draw draw = {0, SG_POINTS_CHECK, 1};
-    sgi_sample(problem, 0, N, &draw, 0, N, SG_FLOAT64, (void *const *)arrays);
-    sg_status status =
-        sgi_exact_evaluate(problem, (const double *const *)arrays, N, arrays + d, NULL);
     *size = 0;
-    for (size_t i = 0; i < f * N && status == SG_OK; i++)
-        *size = fmax(*size, fabs(block[d * N + i]));
+    sg_status status = SG_OK;
+    for (int k = 0; k < problem->set_count && status == SG_OK; k++)
+        if (problem->sets[k].kind == SG_SET_DOMAIN)
+            status = size_in_set(problem, k, arrays, size);
     sgi_release(&problem->allocator, block);
     return status;
 }
@@ -336,8 +348,8 @@ const char *sgi_check_sentence(const sgi_problem *problem, const sgi_check *chec
             worst = check->rows[i].passed ? worst : &check->rows[i];
     snprintf(text, size,
              "the reference is off by %.2g in %s '%s', relative to the size of its terms, at %s",
-             worst->largest, strcmp(worst->set, "domain") == 0 ? "equation" : "condition",
-             worst->term, sgi_problem_point(problem, worst->worst, point, sizeof point));
+             worst->largest, worst->what, worst->term,
+             sgi_problem_point(problem, worst->worst, point, sizeof point));
     return text;
 }
 

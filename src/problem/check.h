@@ -12,8 +12,9 @@
 enum { SG_CHECK_POINTS = 2048 };
 
 typedef struct sgi_check_row {
-    const char *set;  /* "domain", or the condition */
-    const char *term; /* the equation, or the condition again */
+    const char *set;  /* "domain", or the region or the condition */
+    const char *what; /* "equation" or "condition" */
+    const char *term; /* its name */
     int component;    /* within the set */
     uint64_t fields;  /* that it contains, as bits */
     double largest;   /* |residual| relative to `scale`, largest and mean over the points */

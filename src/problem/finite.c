@@ -163,7 +163,7 @@ const char *sgi_problem_point(const sgi_problem *problem, const double *coordina
 static void place_term(const trial *t, const char *term, sg_diagnostic *diagnostic)
 {
     const sgi_yaml *section =
-        sgi_yaml_get(t->problem->root, t->index == 0 ? "equations" : "conditions");
+        sgi_yaml_get(t->problem->root, t->set->kind == SG_SET_DOMAIN ? "equations" : "conditions");
     const sgi_yaml *node = section ? sgi_yaml_get(section, term) : NULL;
     sgi_yaml_place(diagnostic, node ? node : t->problem->root, 0, 0);
 }
@@ -180,9 +180,8 @@ static sg_status tell(const trial *t, int component, size_t point, sg_diagnostic
     for (int k = 0; k < t->problem->names.coordinate_count; k++)
         place[k] = t->coordinates[k][point];
     place_term(t, term, diagnostic);
-    sgi_diagnostic_say(diagnostic, "%s '%.60s' is not finite at %s: %s",
-                       t->index == 0 ? "equation" : "condition", term,
-                       sgi_problem_point(t->problem, place, where, sizeof where), culprit);
+    sgi_diagnostic_say(diagnostic, "%s '%.60s' is not finite at %s: %s", sgi_point_set_what(t->set),
+                       term, sgi_problem_point(t->problem, place, where, sizeof where), culprit);
     sgi_diagnostic_suggest(diagnostic, "where(condition, this, that) keeps such points out");
     return SG_ERROR_FORMAT;
 }

@@ -5,6 +5,7 @@
 #include "problem/settings.h"
 
 #define TOP(member)       offsetof(sgi_settings, member)
+#define EQUATION(member)  offsetof(sgi_equation_settings, member)
 #define CONDITION(member) offsetof(sgi_condition_settings, member)
 /* A step or an evaluation of more points than this would take an hour. */
 #define POINTS(path, at, initial, help)                                                            \
@@ -23,9 +24,12 @@ static const sgi_option rows[] = {
     SECTION("constants", "named numbers; each may be an expression of the others"),
     SECTION("definitions", "named expressions; their derivatives have names too, as phi_x"),
     SECTION("equations", "the equations, each an expression that should be 0, or left = right"),
-    {"equations.*.weight", &sgi_codec_real, offsetof(sgi_equation_settings, weight), 0, 1e30, NULL,
-     "1", "factor of this equation's mean square in the loss"},
-    SECTION("equations.*.expression", "the equation, when it is given with a weight"),
+    SECTION("equations.*.expression", "the equation, when it is given with a weight or a region"),
+    SECTION("equations.*.in", "the shape that this equation holds in; by default the whole domain"),
+    {"equations.*.points", &sgi_codec_integer, EQUATION(points), 0, 1e9, NULL, "0",
+     "points in the region of this equation in each step; 0 means the region's share of `points`"},
+    REAL("equations.*.weight", EQUATION(weight), 0, 1e30, "1",
+         "factor of this equation's mean square in the loss"),
     SECTION("conditions", "what holds on the faces of the domain, each with a name of its own"),
     SECTION("conditions.*.at",
             "where the condition holds: t = 0, x = -1 | x = 1, boundary, hole.boundary, or a part "

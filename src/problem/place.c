@@ -30,9 +30,9 @@ static bool passes(const sgi_filter *filter, const sgi_domain *domain, const dou
     if (!filter)
         return true;
     sgi_domain_axes(domain, point, x);
-    if (filter->within &&
-        sgi_region_distance(filter->within, x) > sgi_region_tolerance(filter->within))
-        return false;
+    for (int i = 0; i < filter->within_count; i++)
+        if (sgi_region_distance(filter->within[i], x) > sgi_region_tolerance(filter->within[i]))
+            return false;
     for (int i = 0; i < filter->touched_count; i++)
         if (!sgi_region_touches(filter->touched[i], x, normal))
             return false;
@@ -61,10 +61,12 @@ static void draw_time(const sgi_problem *problem, sgi_uniforms *uniforms, double
                    (problem->upper[t] - problem->lower[t]) * sgi_uniform_next(uniforms);
 }
 
-void sgi_place_interior(const sgi_problem *problem, sgi_uniforms *uniforms, double *point)
+void sgi_place_interior(const sgi_problem *problem, const sgi_region *region,
+                        sgi_uniforms *uniforms, double *point)
 {
-    const sgi_region *region = problem->domain.region;
     double x[SG_MOST_AXES];
+    if (!region)
+        region = problem->domain.region;
     if (!region) {
         draw_anywhere(problem, uniforms, point);
         return;
@@ -121,7 +123,7 @@ static void draw_plane(const sgi_problem *problem, const sgi_face *face, sgi_uni
                        double *point)
 {
     if (face->coordinate == problem->names.time)
-        sgi_place_interior(problem, uniforms, point);
+        sgi_place_interior(problem, NULL, uniforms, point);
     else
         draw_anywhere(problem, uniforms, point);
     for (int k = 0; face->filter && k < problem->names.coordinate_count; k++)

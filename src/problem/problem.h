@@ -4,8 +4,9 @@
  * program and the derivatives it needs), settings.h (everything that is a number or a word).
  *
  * The loss is the sum over all terms of weight * mean over the set's N items of r^2, summed over
- * the term's components: each equation is a term of its own in set 0, the points of the domain;
- * each condition is one set and one term, whatever number of components it has. */
+ * the term's components. The equations of a region, or of the whole domain, share one set of
+ * points, and each is a term of its own; each condition is one set and one term, whatever number of
+ * components it has. Sets of equations come first. */
 #ifndef SG_PROBLEM_PROBLEM_H
 #define SG_PROBLEM_PROBLEM_H
 
@@ -24,9 +25,10 @@ typedef struct sgi_filter {
     unsigned fixed;                     /* coordinates, as bits, that have a value of their own */
     double values[SG_MOST_COORDINATES]; /* those values */
     sgi_program *keep;                  /* of the coordinates: not 0; NULL: everywhere */
-    const sgi_region *within;           /* in it or on its boundary; NULL: anywhere */
+    const sgi_region *within[SG_MOST_TOUCHED];  /* (within_count): in each or on its boundary */
     const sgi_region *touched[SG_MOST_TOUCHED]; /* (touched_count): on the boundary of each */
-    int touched_count;
+    int within_count, touched_count;
+    bool named; /* one of `within` is the user's, and not the domain */
 } sgi_filter;
 
 /* A piece of a condition's place: a plane, or a side of a region.
@@ -63,17 +65,20 @@ typedef struct sgi_bound_program {
 } sgi_bound_program;
 
 typedef struct sgi_point_set {
-    const char *name; /* "domain", or the condition's */
+    const char *name; /* "domain", or that of the region or the condition */
     sgi_set_kind kind;
-    int points_per_item; /* 2 for pairs */
-    int64_t items;       /* per training step; of single points, the ends of a line, one each */
-    sgi_face *faces;     /* (face_count); none for the domain */
+    const sgi_region *region; /* of equations: where they hold; NULL: in the whole domain */
+    double share;             /* of equations: the region's, of the domain's measure */
+    int points_per_item;      /* 2 for pairs */
+    int64_t items;   /* per training step; of single points, the ends of a line, one each */
+    sgi_face *faces; /* (face_count); none for the domain */
     int face_count;
     bool curved;     /* a face is no whole plane of a box: points are tried, see place.h */
     sgi_term *terms; /* (term_count) */
     int term_count;
     int *component_terms; /* (component_count): the term of each residual component */
     int component_count;
+    uint64_t *homes;          /* (component_count): where each has a meaning, see sgi_problem */
     sgi_expr *roots;          /* (component_count), before collapsing */
     sg_jet_request *requests; /* (request_count): what the engine's plan is made from */
     size_t request_count;
@@ -113,8 +118,12 @@ typedef struct sgi_problem {
     double lower[SG_MOST_COORDINATES], upper[SG_MOST_COORDINATES];
     sgi_domain domain;
     sgi_settings settings;
-    sgi_point_set sets[SG_MOST_SETS]; /* set 0 is the domain */
+    sgi_point_set sets[SG_MOST_SETS]; /* those of equations first */
     int set_count;
+    sgi_equation_settings *equations; /* in the order of the file */
+    /* Where a field lives: sets of equations, as bits, whose regions together are its home. 0: in
+     * the whole domain. Fields of a material are in the equations of its region alone. */
+    uint64_t homes[SG_MOST_FIELDS];
     sgi_condition_settings *conditions; /* in the order of the file */
     sgi_filter filters[SG_MOST_FACES];  /* (filter_count): of the places of conditions */
     int filter_count;
@@ -150,6 +159,16 @@ SG_CHECKED sg_status sgi_problem_quantities(sgi_problem *problem, const char *co
                                             size_t count, sgi_point_set *set,
                                             sg_diagnostic *diagnostic);
 
+/* The number of equations, of all regions together. */
+int sgi_problem_equation_count(const sgi_problem *problem);
+
+/* Whether a point of all coordinates lies in one of the homes, or on the boundary of one; with
+ * homes of 0, in the domain. */
+bool sgi_problem_has(const sgi_problem *problem, uint64_t homes, const double *point);
+
+/* "equation" or "condition". */
+const char *sgi_point_set_what(const sgi_point_set *set);
+
 /* ---- Configurations for the rooms below ------------------------------------------------------ */
 
 /* SG_ERROR_MEMORY, with what it needs, when the network is larger than the machine. */
@@ -177,6 +196,18 @@ SG_CHECKED sg_status sgi_problem_read_names(sgi_problem *problem, sgi_reader *re
  * those that could not be written at the end of a run are refused. */
 SG_CHECKED sg_status sgi_problem_check_labels(const sgi_problem *problem, sgi_reader *reader);
 SG_CHECKED sg_status sgi_problem_read_equations(sgi_problem *problem, sgi_reader *reader);
+
+/* The region that `node` names in `what`, "equation 'heat'", as far as it lies in the domain. */
+SG_CHECKED sg_status sgi_problem_read_region(sgi_problem *problem, sgi_reader *reader,
+                                             const char *what, const sgi_yaml *node,
+                                             const sgi_region **region);
+
+/* Finds where each field lives, once the equations are read. */
+SG_CHECKED sg_status sgi_problem_find_homes(sgi_problem *problem);
+
+/* The home of an expression: of its field if it contains one alone, else the whole domain. Needs
+ * `reached` (nodes). */
+uint64_t sgi_problem_home_of(const sgi_problem *problem, sgi_expr root, uint8_t *reached);
 
 /* Reads where a condition holds, the scalar `node`, into the set's faces. `what` is how messages
  * name the condition, "condition 'initial'". */

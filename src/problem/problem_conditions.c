@@ -345,10 +345,11 @@ sg_status sgi_problem_read_conditions(sgi_problem *problem, sgi_reader *reader)
     const sgi_yaml *section = sgi_yaml_get(problem->root, "conditions");
     if (!section)
         return SG_OK;
-    if (section->kind != SG_YAML_MAPPING || section->count / 2 >= SG_MOST_SETS) {
+    int most = SG_MOST_SETS - problem->set_count;
+    if (section->kind != SG_YAML_MAPPING || section->count / 2 > most) {
         sgi_yaml_place(reader->diagnostic, section, 0, 0);
         sgi_diagnostic_say(reader->diagnostic, "'conditions' must be a mapping of at most %d names",
-                           SG_MOST_SETS - 1);
+                           most);
         sgi_diagnostic_suggest(reader->diagnostic,
                                "as in  conditions: {initial: {at: t = 0, u: -sin(pi*x)}}");
         return SG_ERROR_FORMAT;

@@ -176,7 +176,7 @@ static sg_status check_region_name(sgi_domain_reading *r, const sgi_yaml *key)
         return sgi_domain_refuse(
             r, key, NULL,
             "a name is a letter followed by letters, digits and underscores, at most 40");
-    if (sgi_yaml_is(key, "box") || sgi_yaml_is(key, "boundary"))
+    if (sgi_yaml_is(key, "box") || sgi_yaml_is(key, "boundary") || sgi_yaml_is(key, "domain"))
         return sgi_domain_refuse(r, key, NULL,
                                  "'%s' has a meaning of its own and cannot be the name of a shape",
                                  key->text);

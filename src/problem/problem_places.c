@@ -6,6 +6,7 @@
  *             boundary               the domain's boundary in space
  *             hole.boundary          that of a shape, as far as it lies in the domain
  *             x < 0.5                the points where this holds
+ *             steel                  those that lie in the shape
  *
  * The points of a part are drawn on its first plane or boundary; the other pieces are tests, and
  * further planes fix their coordinates. */
@@ -154,13 +155,13 @@ static sg_status keep_filter(reading *r, const part *p, const sgi_filter **kept)
     bool side = p->boundary || p->region;
     bool start = !side && p->coordinate == problem->names.time && !filter.fixed;
     if (problem->domain.region && !p->boundary && !start)
-        filter.within = problem->domain.region;
+        filter.within[filter.within_count++] = problem->domain.region;
     if (!problem->domain.region && p->region)
-        filter.within = problem->domain.regions[0];
+        filter.within[filter.within_count++] = problem->domain.regions[0];
     if (side && filter.fixed)
         return refuse(r, p->begin, p->end, "as in  hole.boundary & x < 0.5",
                       "a plane and a boundary meet in less than a surface %s", r->place);
-    if (!filter.within && !filter.touched_count && !filter.fixed && !p->keep && !p->compared)
+    if (!filter.within_count && !filter.touched_count && !filter.fixed && !p->keep && !p->compared)
         return SG_OK;
     if (problem->filter_count == SG_MOST_FACES)
         return refuse(r, p->begin, p->end, NULL,
@@ -404,10 +405,25 @@ static sg_status read_side(reading *r, part *p, size_t begin, size_t end, bool *
     return SG_OK;
 }
 
+/* The name of a shape: its points alone. One place is left for the domain itself. */
+static sg_status add_within(reading *r, part *p, const sgi_region *region, size_t begin, size_t end)
+{
+    if (p->filter.within_count + 1 == SG_MOST_TOUCHED)
+        return refuse(r, begin, end, NULL, "there are more than %d shapes %s", SG_MOST_TOUCHED - 1,
+                      r->place);
+    p->filter.within[p->filter.within_count++] = region;
+    p->filter.named = true;
+    return SG_OK;
+}
+
 static sg_status read_piece(reading *r, part *p, size_t begin, size_t end)
 {
+    const sgi_region *region =
+        sgi_domain_find(&r->problem->domain, r->node->text + begin, end - begin);
     size_t sign, after;
     bool known;
+    if (region)
+        return add_within(r, p, region, begin, end);
     if (reads(r, begin, end, "boundary")) {
         if (p->coordinate < 0 && !p->region) {
             p->boundary = true;

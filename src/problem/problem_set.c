@@ -192,6 +192,18 @@ static sg_status compile_programs(sgi_problem *problem, sgi_arena *arena, sgi_po
     return status == SG_OK ? bind(problem, arena, &set->gradient, q) : status;
 }
 
+/* A residual has a meaning in its region, a quantity where its field lives. */
+static sg_status find_homes(const sgi_problem *problem, sgi_arena *arena, sgi_point_set *set)
+{
+    uint8_t *reached = sgi_allocate(&problem->allocator, problem->exprs->count, 1);
+    set->homes = sgi_arena_allocate(arena, (size_t)set->component_count, sizeof *set->homes);
+    for (int c = 0; c < set->component_count && reached && set->homes; c++)
+        set->homes[c] = set->region ? (uint64_t)1 << (set - problem->sets)
+                                    : sgi_problem_home_of(problem, set->roots[c], reached);
+    sgi_release(&problem->allocator, reached);
+    return reached && set->homes ? SG_OK : SG_ERROR_MEMORY;
+}
+
 sg_status sgi_point_set_compile(sgi_problem *problem, sgi_arena *arena, sgi_point_set *set)
 {
     size_t components = (size_t)set->component_count;
@@ -200,7 +212,9 @@ sg_status sgi_point_set_compile(sgi_problem *problem, sgi_arena *arena, sgi_poin
         return SG_ERROR_MEMORY;
     needs n;
     quantities q;
-    sg_status status = sgi_exact_apply(problem, roots, components);
+    sg_status status = find_homes(problem, arena, set);
+    if (status == SG_OK)
+        status = sgi_exact_apply(problem, roots, components);
     if (status != SG_OK)
         return status;
     sgi_collapse(problem->exprs, roots, components);

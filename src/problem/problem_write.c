@@ -80,24 +80,30 @@ static void put_section(writer *w, const char *name, const sgi_yaml *node)
     }
 }
 
-/* Equations with their weights. */
+/* Equations with their regions, points and weights. */
 static void put_equations(writer *w)
 {
-    const sgi_point_set *set = &w->problem->sets[0];
     const sgi_yaml *key = sgi_yaml_get(w->problem->root, "equations")->first;
     put(w, "equations:\n");
-    for (int i = 0; i < set->term_count; i++, key = key->next->next) {
-        const sgi_yaml *node = key->next;
-        sgi_equation_settings settings = {set->terms[i].weight};
-        if (node->kind == SG_YAML_MAPPING)
+    for (int i = 0; key; i++, key = key->next->next) {
+        const sgi_equation_settings *settings = &w->problem->equations[i];
+        const sgi_yaml *node = key->next, *in = NULL;
+        if (node->kind == SG_YAML_MAPPING) {
+            in = sgi_yaml_get(node, "in");
             node = sgi_yaml_get(node, "expression");
+        }
         put(w, "  ");
         put_quoted(w, key->text);
         put(w, ": {expression: ");
         put_quoted(w, node->text);
+        if (in) {
+            put(w, ", in: %s, points: ", in->text);
+            sgi_writer_value(&w->out, sgi_option_find(&sgi_problem_options, "equations.*.points"),
+                             settings);
+        }
         put(w, ", weight: ");
         sgi_writer_value(&w->out, sgi_option_find(&sgi_problem_options, "equations.*.weight"),
-                         &settings);
+                         settings);
         put(w, "}\n");
     }
 }

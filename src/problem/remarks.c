@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "problem/exact_conditions.h"
+#include "problem/place.h"
 
 enum { MOST_GIVEN = 16 };
 
@@ -152,7 +153,7 @@ static sg_status take_survey(survey *s)
     for (int k = 0; k < problem->set_count; k++) {
         const sgi_point_set *set = &problem->sets[k];
         for (int c = 0; c < set->component_count; c++) {
-            if (k == 0)
+            if (set->kind == SG_SET_DOMAIN)
                 look_at_equation(s, set->roots[c]);
             else
                 look_at_condition(s, set, set->roots[c]);
@@ -243,6 +244,74 @@ static void check_field(const survey *s, int f, sgi_remarks *remarks)
         check_space(s, f, k, remarks);
 }
 
+/* ---- Regions ------------------------------------------------------------------------------ */
+
+enum { COVER_POINTS = 4096 };
+
+/* The sets of equations, as bits, whose regions have the point. */
+static uint64_t sets_at(const sgi_problem *problem, const double *point)
+{
+    uint64_t bits = 0;
+    for (int k = 0; k < problem->set_count; k++)
+        if (problem->sets[k].kind == SG_SET_DOMAIN &&
+            (!problem->sets[k].region || sgi_problem_has(problem, (uint64_t)1 << k, point)))
+            bits |= (uint64_t)1 << k;
+    return bits;
+}
+
+/* Parts of the domain where no equation holds, and regions that overlap. */
+static void check_cover(const sgi_problem *problem, sgi_remarks *remarks)
+{
+    int bare = 0, twice = 0, sets = 0;
+    double first[SG_MOST_COORDINATES];
+    uint64_t both = 0;
+    char text[200];
+    for (int k = 0; k < problem->set_count; k++) {
+        sets += problem->sets[k].kind == SG_SET_DOMAIN;
+        if (problem->sets[k].kind == SG_SET_DOMAIN && !problem->sets[k].region)
+            return; /* what holds in a region then comes on top */
+    }
+    for (int i = 0; i < COVER_POINTS; i++) {
+        double point[SG_MOST_COORDINATES] = {0};
+        sgi_uniforms uniforms = {.stream = 5, .counter = (uint64_t)i << 24};
+        sgi_place_interior(problem, NULL, &uniforms, point);
+        uint64_t at = sets_at(problem, point);
+        if (!at && bare++ == 0)
+            memcpy(first, point, sizeof first);
+        if ((at & (at - 1)) && twice++ == 0)
+            both = at;
+    }
+    if (bare > 0)
+        remark(remarks, "no equation holds in %.2g%% of the domain, as at %s",
+               100.0 * bare / COVER_POINTS, sgi_problem_point(problem, first, text, sizeof text));
+    if (twice * 1000 > COVER_POINTS) /* fewer lie on an interface, within rounding */
+        remark(remarks, "the regions '%.60s' and '%.60s' overlap: the equations of both hold there",
+               problem->sets[__builtin_ctzll(both)].name,
+               problem->sets[__builtin_ctzll(both & (both - 1))].name);
+}
+
+/* Fewer equations than fields, in the domain or in one of its regions. */
+static void check_count(const sgi_problem *problem, sgi_remarks *remarks)
+{
+    int everywhere = 0;
+    for (int k = 0; k < problem->set_count; k++)
+        if (problem->sets[k].kind == SG_SET_DOMAIN && !problem->sets[k].region)
+            everywhere = problem->sets[k].component_count;
+    for (int k = 0; k < problem->set_count; k++) {
+        const sgi_point_set *set = &problem->sets[k];
+        int fields = 0, equations = set->component_count + (set->region ? everywhere : 0);
+        if (set->kind != SG_SET_DOMAIN)
+            continue;
+        for (int f = 0; f < problem->names.field_count; f++)
+            fields += set->region ? !problem->homes[f] || problem->homes[f] >> k & 1
+                                  : problem->homes[f] == 0;
+        if (equations < fields)
+            remark(remarks, "there are %d fields and %d equation%s%s%.60s", fields, equations,
+                   equations == 1 ? "" : "s", set->region ? " in " : "",
+                   set->region ? set->name : "");
+    }
+}
+
 /* The margin is proportional to the reference scale, and that of `output` is small. */
 static void check_margin(const sgi_problem *problem, sgi_remarks *remarks)
 {
@@ -275,19 +344,22 @@ static sg_status check_exact(const sgi_problem *problem, sgi_remarks *remarks)
 
 sg_status sgi_problem_remarks(sgi_problem *problem, sgi_remarks *remarks)
 {
-    int fields = problem->names.field_count, equations = problem->sets[0].component_count;
+    int fields = problem->names.field_count;
     *remarks = (sgi_remarks){.count = 0};
     survey *s = sgi_allocate(&problem->allocator, 1, sizeof *s);
     if (!s)
         return SG_ERROR_MEMORY;
     s->problem = problem;
     sg_status status = take_survey(s);
-    bool conditions = problem->set_count > 1 || problem->exact_count > 0;
+    bool conditions = problem->exact_count > 0;
+    for (int k = 0; k < problem->set_count; k++)
+        conditions = conditions || problem->sets[k].kind != SG_SET_DOMAIN;
     if (status == SG_OK && !conditions)
         remark(remarks, "there are no conditions: the equations alone leave the solution open");
-    if (status == SG_OK && equations < fields)
-        remark(remarks, "there are %d fields and %d equation%s", fields, equations,
-               equations == 1 ? "" : "s");
+    if (status == SG_OK)
+        check_count(problem, remarks);
+    if (status == SG_OK)
+        check_cover(problem, remarks);
     for (int f = 0; f < fields && status == SG_OK && conditions; f++)
         check_field(s, f, remarks);
     if (status == SG_OK)

@@ -167,14 +167,14 @@ static void try_items(const sgi_problem *problem, int index, int64_t items, cons
     }
 }
 
-/* Points of a domain that is no box. */
+/* Points of a region, or of a domain that is no box. */
 static void fill_domain(const sgi_problem *problem, int index, const sgi_draw *draw, size_t first,
                         size_t count, sg_type type, void *const *coordinates)
 {
     for (size_t i = 0; i < count; i++) {
         double point[SG_MOST_COORDINATES];
         sgi_uniforms uniforms = uniforms_of(draw, index, first + i);
-        sgi_place_interior(problem, &uniforms, point);
+        sgi_place_interior(problem, problem->sets[index].region, &uniforms, point);
         put_point(coordinates, type, problem->names.coordinate_count, i, point, NULL, NULL, NULL);
     }
 }
@@ -184,7 +184,7 @@ void sgi_sample(const sgi_problem *problem, int index, int64_t items, const sgi_
 {
     const sgi_point_set *set = &problem->sets[index];
     size_t d = (size_t)problem->names.coordinate_count;
-    if (set->kind == SG_SET_DOMAIN && problem->domain.region) {
+    if (set->kind == SG_SET_DOMAIN && (set->region || problem->domain.region)) {
         fill_domain(problem, index, draw, first, count, type, coordinates);
         return;
     }

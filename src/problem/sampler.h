@@ -1,9 +1,9 @@
 /* Points: item i of set k at step s is a pure function of (seed, stream, s, k, i).
  *
- * Points are uniform in the domain, or on the faces of a condition. Items of a condition are
- * divided over its faces in proportion to their measure (largest remainders; every face gets one as
- * long as there are enough), in the order of the faces: the first part of the items lies on the
- * first face, and so on. */
+ * Points are uniform in the domain or a region of it, or on the faces of a condition. Items of a
+ * condition are divided over its faces in proportion to their measure (largest remainders; every
+ * face gets one as long as there are enough), in the order of the faces: the first part of the
+ * items lies on the first face, and so on. */
 #ifndef SG_PROBLEM_SAMPLER_H
 #define SG_PROBLEM_SAMPLER_H
 

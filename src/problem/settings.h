@@ -76,6 +76,7 @@ typedef struct sgi_condition_settings {
 /* And of one equation. */
 typedef struct sgi_equation_settings {
     double weight;
+    int64_t points; /* of its region; 0: the region's share of all */
 } sgi_equation_settings;
 
 /* Kinds of values. */

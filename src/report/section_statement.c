@@ -100,13 +100,19 @@ static void equations(statement *s, const sgi_yaml *root)
     if (!list || list->kind != SG_YAML_MAPPING)
         return;
     for (const sgi_yaml *key = list->first; key && key->next; key = key->next->next) {
-        const sgi_yaml *value = key->next;
-        if (value->kind == SG_YAML_MAPPING)
+        const sgi_yaml *value = key->next, *in = NULL;
+        if (value->kind == SG_YAML_MAPPING) {
+            in = sgi_yaml_get(value, "in");
             value = sgi_yaml_get(value, "expression");
+        }
         if (!is_scalar(value))
             continue;
         open_row(s, key->text);
         formula(s, value->text, true);
+        if (is_scalar(in)) {
+            words(s, " in ");
+            formula(s, in->text, false);
+        }
         close_row(s);
     }
 }

@@ -104,14 +104,20 @@ static sg_status add_maps(gallery *g, sg_jet_network *network)
 
 static sg_status add_residuals(gallery *g, sg_jet_network *network)
 {
-    const sgi_point_set *domain = &g->problem->sets[0];
-    const char *names[SG_MOST_COMPONENTS];
-    for (int k = 0; k < domain->component_count; k++)
-        names[k] = domain->terms[domain->component_terms[k]].name;
     sgi_places places = {&g->grid, NULL, g->grid.total};
-    double **arrays = take(g, "residual_", names, "", (size_t)domain->component_count);
-    return sgi_quantities_evaluate(g->problem, domain, network, &places, arrays, g->pool,
-                                   &g->allocator);
+    sg_status status = SG_OK;
+    for (int s = 0; s < g->problem->set_count && status == SG_OK; s++) {
+        const sgi_point_set *set = &g->problem->sets[s];
+        const char *names[SG_MOST_COMPONENTS];
+        if (set->kind != SG_SET_DOMAIN)
+            continue;
+        for (int k = 0; k < set->component_count; k++)
+            names[k] = set->terms[set->component_terms[k]].name;
+        double **arrays = take(g, "residual_", names, "", (size_t)set->component_count);
+        status = sgi_quantities_evaluate(g->problem, set, network, &places, arrays, g->pool,
+                                         &g->allocator);
+    }
+    return status;
 }
 
 /* 1 in the domain and 0 outside, for programs that do not know what NaN means. */
@@ -199,7 +205,7 @@ sg_status sgi_field_write(const char *folder, sgi_problem *problem, sg_jet_netwo
     gallery g = {.allocator = sgi_allocator_or_heap(given),
                  .problem = problem,
                  .grid = sgi_field_grid(problem),
-                 .most = 2 * fields + maps + (size_t)problem->sets[0].component_count + 1,
+                 .most = 2 * fields + maps + (size_t)sgi_problem_equation_count(problem) + 1,
                  .pool = pool};
     sg_status status = allocate(&g);
     if (status == SG_OK)

@@ -229,8 +229,7 @@ static void find_bad_point(const pinn_subject *s, char *text, size_t size)
     if (status != SG_OK || !bad.found)
         return;
     const sgi_point_set *set = &s->problem->sets[bad.set];
-    snprintf(text, size, "%s '%.60s' is not finite at %s; ",
-             bad.set == 0 ? "equation" : "condition",
+    snprintf(text, size, "%s '%.60s' is not finite at %s; ", sgi_point_set_what(set),
              set->terms[set->component_terms[bad.component]].name,
              sgi_problem_point(s->problem, bad.coordinates, place, sizeof place));
 }
