@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "config/codec.h"
+#include "config/document.h"
 
 /* ---- Sections, texts ---------------------------------------------------------------------- */
 
@@ -273,38 +274,12 @@ const sgi_codec sgi_codec_widths = {.takes = "layers x width, as 6 x 64, or a li
 
 /* ---- Paths -------------------------------------------------------------------------------- */
 
-/* An absolute path: a relative one starts at the folder of the file it is written in. */
-static const char *absolute(sgi_reader *reader, const sgi_yaml *node)
-{
-    const char *path = node->text;
-    const char *folder =
-        node->source == reader->file ? reader->file_folder : reader->current_folder;
-    if (path[0] == '/')
-        return sgi_arena_text(reader->arena, path, node->length);
-    while (strncmp(path, "./", 2) == 0)
-        path += 2 + strspn(path + 2, "/");
-    size_t size = strlen(folder) + strlen(path) + 2;
-    char *joined = sgi_arena_allocate(reader->arena, size, 1);
-    if (joined)
-        snprintf(joined, size, "%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/",
-                 path);
-    return joined;
-}
-
 static sg_status read_path(sgi_reader *reader, const sgi_option *option, const sgi_yaml *node,
                            const char **path)
 {
     if (node->kind != SG_YAML_SCALAR || node->length == 0)
         return sgi_option_wrong(reader, option, node, "a path");
-    for (size_t i = 0; i < node->length; i++)
-        if ((unsigned char)node->text[i] < ' ' || node->text[i] == 0x7f) {
-            sgi_yaml_place(reader->diagnostic, node, 0, 0);
-            sgi_diagnostic_say(reader->diagnostic, "a path in %s has a control character",
-                               option->path);
-            return SG_ERROR_FORMAT;
-        }
-    *path = absolute(reader, node);
-    return *path ? SG_OK : SG_ERROR_MEMORY;
+    return sgi_document_path(reader, option->path, node, path);
 }
 
 static sg_status read_paths(sgi_reader *reader, const sgi_option *option, const sgi_yaml *node,

@@ -1,7 +1,10 @@
 /* Reading a file with its overrides: see document.h. */
 #include "config/document.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "files/file.h"
 
@@ -97,4 +100,59 @@ sg_status sgi_document_name(sgi_reader *reader, const sgi_yaml *root, const sgi_
     sgi_yaml_place(reader->diagnostic, sgi_yaml_get(root, "name"), 0, 0);
     sgi_diagnostic_say(reader->diagnostic, "'%.60s' cannot name a folder", *name);
     return SG_ERROR_FORMAT;
+}
+
+/* ---- Paths -------------------------------------------------------------------------------- */
+
+sg_status sgi_document_folders(sgi_reader *reader, const sgi_source *file)
+{
+    char current[PATH_MAX], folder[2 * PATH_MAX];
+    const char *name = file->name, *slash = strrchr(name, '/');
+    size_t length = slash ? (size_t)(slash - name) : 0;
+    if (!getcwd(current, sizeof current) || length >= PATH_MAX) {
+        sgi_diagnostic_say(reader->diagnostic, "the current folder cannot be found");
+        return SG_ERROR_IO;
+    }
+    size_t used = 0;
+    if (name[0] != '/') {
+        used = strlen(current);
+        memcpy(folder, current, used);
+        if (length)
+            folder[used++] = '/';
+    }
+    memcpy(folder + used, name, length);
+    used += length;
+    reader->file = file;
+    reader->current_folder = sgi_arena_text(reader->arena, current, strlen(current));
+    reader->file_folder = sgi_arena_text(reader->arena, used ? folder : "/", used ? used : 1);
+    return reader->current_folder && reader->file_folder ? SG_OK : SG_ERROR_MEMORY;
+}
+
+const char *sgi_document_join(sgi_arena *arena, const char *folder, const char *path)
+{
+    if (path[0] == '/')
+        return sgi_arena_text(arena, path, strlen(path));
+    while (strncmp(path, "./", 2) == 0)
+        path += 2 + strspn(path + 2, "/");
+    size_t size = strlen(folder) + strlen(path) + 2;
+    char *joined = sgi_arena_allocate(arena, size, 1);
+    if (joined)
+        snprintf(joined, size, "%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/",
+                 path);
+    return joined;
+}
+
+sg_status sgi_document_path(sgi_reader *reader, const char *what, const sgi_yaml *node,
+                            const char **path)
+{
+    for (size_t i = 0; i < node->length; i++)
+        if ((unsigned char)node->text[i] < ' ' || node->text[i] == 0x7f) {
+            sgi_yaml_place(reader->diagnostic, node, 0, 0);
+            sgi_diagnostic_say(reader->diagnostic, "a path in %s has a control character", what);
+            return SG_ERROR_FORMAT;
+        }
+    const char *folder =
+        node->source == reader->file ? reader->file_folder : reader->current_folder;
+    *path = sgi_document_join(reader->arena, folder, node->text);
+    return *path ? SG_OK : SG_ERROR_MEMORY;
 }

@@ -31,6 +31,20 @@ SG_CHECKED sg_status sgi_document_keys(sgi_reader *reader, const sgi_yaml *root)
 SG_CHECKED sg_status sgi_document_name(sgi_reader *reader, const sgi_yaml *root,
                                        const sgi_source *source, const char **name);
 
+/* ---- Paths -------------------------------------------------------------------------------- */
+
+/* Finds the current folder, and the absolute folder of `file`, for paths in it. */
+SG_CHECKED sg_status sgi_document_folders(sgi_reader *reader, const sgi_source *file);
+
+/* The path that a scalar with text gives, absolute: a relative one starts at the folder of the file
+ * that it is written in. SG_ERROR_FORMAT, after saying so, for one with control characters, in
+ * `what`. */
+SG_CHECKED sg_status sgi_document_path(sgi_reader *reader, const char *what, const sgi_yaml *node,
+                                       const char **path);
+
+/* FOLDER/PATH in the arena, or an absolute path itself; NULL when memory runs out. */
+const char *sgi_document_join(sgi_arena *arena, const char *folder, const char *path);
+
 /* ---- Writing ------------------------------------------------------------------------------ */
 
 /* Text that grows; when memory runs out it remembers and writes nothing more. */

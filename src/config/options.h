@@ -59,7 +59,7 @@ typedef struct sgi_option_table {
 } sgi_option_table;
 
 /* What reading needs. A relative path in `file` starts at `file_folder`, one that is given
- * elsewhere, as by --set, at `current_folder`; both are for tables with sgi_codec_paths only. */
+ * elsewhere, as by --set, at `current_folder`; both are found by sgi_document_folders. */
 typedef struct sgi_reader {
     const sgi_option_table *table;
     sgi_names *names;

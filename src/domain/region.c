@@ -338,7 +338,7 @@ typedef struct smooth_part {
 } smooth_part;
 
 static smooth_part join_smooth(sgi_expressions *exprs, sgi_join how, smooth_part a, smooth_part b,
-                               bool *ok)
+                               const char **why)
 {
     bool no_sign = a.no_sign || b.no_sign;
     sgi_expr other = b.no_sign ? b.expr : sgi_apply(exprs, SG_OP_NEG, b.expr, 0, 0);
@@ -346,7 +346,8 @@ static smooth_part join_smooth(sgi_expressions *exprs, sgi_join how, smooth_part
         return (smooth_part){sgi_smooth_and(exprs, a.expr, other), no_sign};
     if (how == SG_JOIN_INTERSECTION)
         return (smooth_part){sgi_smooth_and(exprs, a.expr, b.expr), no_sign};
-    *ok = *ok && !no_sign;
+    if (no_sign)
+        *why = "a polygon is joined to another shape";
     /* a or b is not (not a and not b) */
     sgi_expr neither = sgi_smooth_and(exprs, sgi_apply(exprs, SG_OP_NEG, a.expr, 0, 0), other);
     return (smooth_part){sgi_apply(exprs, SG_OP_NEG, neither, 0, 0), no_sign};
@@ -370,21 +371,26 @@ static void find_inside(const sgi_region *region, bool inside, bool *only)
 }
 
 sgi_expr sgi_region_smooth(const sgi_region *region, sgi_expressions *exprs, const sgi_expr *x,
-                           bool inside, bool *ok)
+                           bool inside, const char **why)
 {
     smooth_part stack[SG_MOST_OPEN] = {0};
     bool only[SG_MOST_STEPS] = {0};
     int top = 0;
     find_inside(region, inside, only);
-    *ok = true;
+    *why = NULL;
     for (int i = 0; i < region->count; i++) {
         const sgi_region_step *step = &region->steps[i];
         if (step->join == SG_JOIN_SHAPE) {
+            const char *rough = sgi_shape_rough(step->shape);
+            if (rough) {
+                *why = rough;
+                return sgi_constant(exprs, 1);
+            }
             stack[top++] = (smooth_part){sgi_shape_smooth(step->shape, exprs, x, only[i]),
                                          step->shape->kind->unsigned_smooth};
         } else {
             top--;
-            stack[top - 1] = join_smooth(exprs, step->join, stack[top - 1], stack[top], ok);
+            stack[top - 1] = join_smooth(exprs, step->join, stack[top - 1], stack[top], why);
         }
     }
     return stack[0].expr;

@@ -73,10 +73,10 @@ bool sgi_region_try_side(const sgi_region *region, int side, sgi_uniforms *unifo
 bool sgi_region_touches(const sgi_region *region, const double *x, double *normal);
 
 /* An expression in the coordinates `x` of the axes: 0 on the boundary, above 0 inside, and as
- * smooth as can be but in corners; with `inside` it is only used inside. `ok` is false when there
- * is none: a polygon joined with another shape. */
+ * smooth as can be but in corners; with `inside` it is only used inside. *why is NULL, or, when
+ * there is none, says it: "a polygon is joined to another shape". */
 sgi_expr sgi_region_smooth(const sgi_region *region, sgi_expressions *exprs, const sgi_expr *x,
-                           bool inside, bool *ok);
+                           bool inside, const char **why);
 
 /* How far two points that should be the same may be apart. */
 double sgi_region_tolerance(const sgi_region *region);

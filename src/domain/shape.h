@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "expr/expressions.h"
+#include "stablegrad/diagnostic.h"
 #include "stablegrad/status.h"
 #include "text/arena.h"
 
@@ -32,8 +33,13 @@ double sgi_uniform_next(sgi_uniforms *uniforms); /* in [0, 1) */
 /* A uniform direction in `axes` dimensions. */
 void sgi_uniform_direction(sgi_uniforms *uniforms, int axes, double *direction);
 
-/* What a key of a shape is given as: one number, a point, or a list of points. */
-typedef enum sgi_shape_value { SG_SHAPE_NUMBER, SG_SHAPE_POINT, SG_SHAPE_POINTS } sgi_shape_value;
+/* What a key of a shape is given as: one number, a point, a list of points, or a file. */
+typedef enum sgi_shape_value {
+    SG_SHAPE_NUMBER,
+    SG_SHAPE_POINT,
+    SG_SHAPE_POINTS,
+    SG_SHAPE_FILE
+} sgi_shape_value;
 
 typedef struct sgi_shape_key {
     const char *name;
@@ -47,7 +53,13 @@ typedef struct sgi_shape_kind {
     const char *example;                    /* "{center: [0.5, 0.5], radius: 0.2}" */
     int least_axes, most_axes;              /* the dimensions that it exists in */
     sgi_shape_key keys[SG_MOST_SHAPE_KEYS]; /* all are needed; ends with a name of NULL */
+    bool either;                            /* one key alone is needed, whichever */
     bool unbounded;
+    /* Of a kind with a file: the endings that its name may have, ".csv .geojson", and what makes
+     * numbers and `made` of the content. A mistake is told in `diagnostic`. */
+    const char *endings;
+    sg_status (*read)(sgi_shape *shape, sgi_arena *arena, const char *data, size_t size,
+                      const char *path, sg_diagnostic *diagnostic);
     /* What is wrong with the numbers, as "has a radius that is not above 0", or NULL. */
     const char *(*wrong)(const sgi_shape *shape);
     /* What can be computed once, into shape->made. NULL: nothing. */
@@ -65,7 +77,7 @@ typedef struct sgi_shape_kind {
     double (*support)(const sgi_shape *shape, const double *direction);
     /* An expression in the coordinates `x`: 0 on the boundary, above 0 inside and below outside, as
      * smooth as can be, and near the boundary about as large as the distance. With `inside` it is
-     * only used inside, and may be anything outside. */
+     * only used inside, and may be anything outside. NULL: there is none. */
     bool unsigned_smooth; /* it is above 0 on both sides */
     sgi_expr (*smooth)(const sgi_shape *shape, sgi_expressions *exprs, const sgi_expr *x,
                        bool inside);
@@ -83,7 +95,10 @@ struct sgi_shape {
     /* How far from `middle` the boundary of an unbounded shape matters. Given with the numbers;
      * sgi_shape_prepare brings `middle` into the shape's own place. */
     double reach, middle[SG_MOST_AXES];
-    const void *made;                                /* the kind's own */
+    const char *file;  /* that the numbers come from: the absolute path, or NULL; */
+    const char *place; /* where it was read, which may be a copy; and */
+    uint64_t sum;      /* a hash of its content */
+    const void *made;  /* the kind's own */
     double lower[SG_MOST_AXES], upper[SG_MOST_AXES]; /* bounds; infinite for an unbounded one */
 };
 
@@ -99,6 +114,9 @@ void sgi_shape_interior_point(const sgi_shape *shape, sgi_uniforms *uniforms, do
 void sgi_shape_boundary_point(const sgi_shape *shape, sgi_uniforms *uniforms, double *x,
                               double *normal);
 
+/* Why the shape has no smooth expression, "a surface from a file ..."; NULL: it has one. */
+const char *sgi_shape_rough(const sgi_shape *shape);
+
 /* The expression of `smooth` where the shape stands. */
 sgi_expr sgi_shape_smooth(const sgi_shape *shape, sgi_expressions *exprs, const sgi_expr *x,
                           bool inside);
@@ -108,7 +126,7 @@ sgi_expr sgi_shape_smooth(const sgi_shape *shape, sgi_expressions *exprs, const 
 
 extern const sgi_shape_kind sgi_shape_interval, sgi_shape_rectangle, sgi_shape_box, sgi_shape_disc,
     sgi_shape_ball, sgi_shape_ellipse, sgi_shape_ellipsoid, sgi_shape_polygon, sgi_shape_cylinder,
-    sgi_shape_half_space;
+    sgi_shape_half_space, sgi_shape_surface;
 
 static inline double sgi_dot(const double *a, const double *b, int axes)
 {

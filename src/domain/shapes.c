@@ -6,9 +6,9 @@
 #include "domain/shape.h"
 
 static const sgi_shape_kind *const table[] = {
-    &sgi_shape_interval, &sgi_shape_rectangle, &sgi_shape_box,       &sgi_shape_disc,
-    &sgi_shape_ball,     &sgi_shape_ellipse,   &sgi_shape_ellipsoid, &sgi_shape_polygon,
-    &sgi_shape_cylinder, &sgi_shape_half_space};
+    &sgi_shape_interval, &sgi_shape_rectangle,  &sgi_shape_box,       &sgi_shape_disc,
+    &sgi_shape_ball,     &sgi_shape_ellipse,    &sgi_shape_ellipsoid, &sgi_shape_polygon,
+    &sgi_shape_cylinder, &sgi_shape_half_space, &sgi_shape_surface};
 
 enum { KINDS = sizeof table / sizeof table[0] };
 
@@ -171,6 +171,16 @@ sgi_expr sgi_smooth_and(sgi_expressions *exprs, sgi_expr a, sgi_expr b)
 {
     sgi_expr squares = sgi_add(exprs, sgi_mul(exprs, a, a), sgi_mul(exprs, b, b));
     return sgi_sub(exprs, sgi_add(exprs, a, b), sgi_apply(exprs, SG_OP_SQRT, squares, 0, 0));
+}
+
+/* A polygon's expression has a term for every edge, in every derivative. */
+enum { MOST_SMOOTH_CORNERS = 200 };
+
+const char *sgi_shape_rough(const sgi_shape *shape)
+{
+    if (!shape->kind->smooth)
+        return "the distance to a surface of triangles is not smooth";
+    return shape->counts[0] > MOST_SMOOTH_CORNERS ? "a polygon has more than 200 corners" : NULL;
 }
 
 sgi_expr sgi_shape_smooth(const sgi_shape *shape, sgi_expressions *exprs, const sgi_expr *x,

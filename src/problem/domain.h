@@ -31,6 +31,15 @@ const sgi_region *sgi_domain_find(const sgi_domain *domain, const char *name, si
 SG_CHECKED sg_status sgi_domain_read(sgi_domain *domain, sgi_reader *reader, const sgi_yaml *root,
                                      const double *lower, const double *upper);
 
+/* Shape `index` of those that come from a file, NULL after the last. */
+const sgi_shape *sgi_domain_file(const sgi_domain *domain, int index);
+
+/* Copies the files of shapes to `folder`, each under the name of its shape, where reading the
+ * resolved problem looks for them. Copies that are there already stay. */
+SG_CHECKED sg_status sgi_domain_copy_files(const sgi_domain *domain, const char *folder,
+                                           const sg_allocator *allocator,
+                                           sg_diagnostic *diagnostic);
+
 /* The axes of a point of all coordinates. */
 void sgi_domain_axes(const sgi_domain *domain, const double *point, double *x);
 

@@ -1,5 +1,5 @@
-/* What reading shapes and the domain works with. Shared by problem_shapes.c and problem_domain.c.
- */
+/* What reading shapes and the domain works with. Shared by problem_shapes.c, problem_shape_files.c
+ * and problem_domain.c. */
 #ifndef SG_PROBLEM_DOMAIN_READING_H
 #define SG_PROBLEM_DOMAIN_READING_H
 
@@ -8,6 +8,7 @@
 typedef struct sgi_domain_reading {
     sgi_domain *domain;
     sgi_reader *reader;
+    const sgi_source *file;                   /* that paths are relative to */
     const double *lower, *upper;              /* of the coordinates */
     const sgi_yaml *section;                  /* `shapes`, or NULL */
     const sgi_yaml *open[SG_YAML_MOST_DEPTH]; /* shapes that are being read, one in the other */
@@ -24,5 +25,9 @@ __attribute__((format(printf, 4, 5))) sg_status sgi_domain_refuse(sgi_domain_rea
  */
 SG_CHECKED sg_status sgi_domain_read_shape(sgi_domain_reading *reading, const sgi_yaml *name,
                                            const sgi_yaml *body, sgi_region *region);
+
+/* Reads the shape from the file that `node` names; `sum` is that of its content, or NULL. */
+SG_CHECKED sg_status sgi_domain_read_file(sgi_domain_reading *reading, sgi_shape *shape,
+                                          const sgi_yaml *node, const sgi_yaml *sum);
 
 #endif

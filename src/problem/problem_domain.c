@@ -314,6 +314,7 @@ sg_status sgi_domain_read(sgi_domain *domain, sgi_reader *reader, const sgi_yaml
     const sgi_yaml *node = sgi_yaml_get(root, "domain");
     sgi_domain_reading r = {.domain = domain,
                             .reader = reader,
+                            .file = root->source,
                             .lower = lower,
                             .upper = upper,
                             .section = sgi_yaml_get(root, "shapes")};

@@ -127,17 +127,18 @@ static sg_status side_distance(sgi_problem *problem, sgi_reader *reader, const s
                                const sgi_region *region, sgi_expr *distance)
 {
     sgi_expr x[SG_MOST_AXES];
-    bool ok;
+    const char *why;
+    char message[160];
     for (int k = 0; k < problem->domain.axes; k++)
         x[k] = coordinate(problem, problem->domain.coordinates[k]);
     sgi_expr smooth =
-        sgi_region_smooth(region, problem->exprs, x, holds_domain(problem, region), &ok);
+        sgi_region_smooth(region, problem->exprs, x, holds_domain(problem, region), &why);
     *distance = sgi_mul(problem->exprs, sgi_constant(problem->exprs, 1 / region->size), smooth);
-    if (!ok)
-        return refuse(reader, e->key,
-                      "cannot be exact by itself: a polygon is joined to another shape",
-                      "give a function that is 0 on the place, as in  distance: x*(1 - x)");
-    return problem->exprs->status;
+    if (!why)
+        return problem->exprs->status;
+    snprintf(message, sizeof message, "cannot be exact by itself: %s", why);
+    return refuse(reader, e->key, message,
+                  "give a function that is 0 on the place, as in  distance: x*(1 - x)");
 }
 
 /* The product of the functions of all faces; sides of one region share theirs. */

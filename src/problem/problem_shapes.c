@@ -89,9 +89,12 @@ static sg_status read_points(sgi_domain_reading *r, sgi_shape *shape, const sgi_
     return status;
 }
 
-static sg_status read_value(sgi_domain_reading *r, sgi_shape *shape, const sgi_yaml *node, int key)
+static sg_status read_value(sgi_domain_reading *r, sgi_shape *shape, const sgi_yaml *body,
+                            const sgi_yaml *node, int key)
 {
     sgi_shape_value kind = shape->kind->keys[key].value;
+    if (kind == SG_SHAPE_FILE)
+        return sgi_domain_read_file(r, shape, node, sgi_yaml_get(body, "sum"));
     if (kind == SG_SHAPE_POINTS)
         return read_points(r, shape, node, key);
     double *values = sgi_arena_allocate(r->reader->arena, SG_MOST_AXES, sizeof *values);
@@ -120,7 +123,8 @@ static sg_status unknown_key(sgi_domain_reading *r, const sgi_shape_kind *kind, 
     sgi_nearest_begin(&nearest, key->text, key->length);
     for (int i = 0; i < SG_MOST_SHAPE_KEYS && kind->keys[i].name; i++)
         sgi_nearest_offer(&nearest, kind->keys[i].name);
-    (void)sgi_domain_refuse(r, key, NULL, "'%.60s' is not a number of a %s", key->text, kind->name);
+    (void)sgi_domain_refuse(r, key, NULL, "'%.60s' is not a %s of a %s", key->text,
+                            kind->read ? "key" : "number", kind->name);
     if (nearest.best[0])
         sgi_nearest_suggest(&nearest, r->reader->diagnostic);
     else
@@ -139,12 +143,19 @@ static sg_status read_values(sgi_domain_reading *r, sgi_shape *shape, const sgi_
         sgi_diagnostic_suggest(r->reader->diagnostic, "as in  %s: %s", kind->name, kind->example);
         return SG_ERROR_FORMAT;
     }
+    int given = 0;
     for (const sgi_yaml *key = node->first; key && status == SG_OK; key = key->next->next) {
         int i = find_key(kind, key->text);
-        status = i < 0 ? unknown_key(r, kind, key) : read_value(r, shape, key->next, i);
+        if (kind->read && sgi_yaml_is(key, "sum") && sgi_yaml_get(node, "file"))
+            continue; /* belongs to the file */
+        if (kind->either && i >= 0 && given++)
+            return sgi_domain_refuse(r, key, NULL, "the %s '%.40s' has '%s' and '%s': give one",
+                                     kind->name, shape->name, kind->keys[0].name,
+                                     kind->keys[1].name);
+        status = i < 0 ? unknown_key(r, kind, key) : read_value(r, shape, node, key->next, i);
     }
     for (int i = 0; i < SG_MOST_SHAPE_KEYS && kind->keys[i].name && status == SG_OK; i++)
-        if (!shape->values[i]) {
+        if (!shape->values[i] && !shape->file) {
             status = sgi_domain_refuse(r, node, NULL, "the %s '%.40s' has no '%s'", kind->name,
                                        shape->name, kind->keys[i].name);
             sgi_diagnostic_suggest(r->reader->diagnostic, "as in  %s: %s", kind->name,
@@ -217,8 +228,9 @@ static sg_status read_move(sgi_domain_reading *r, sgi_shape *shape, const sgi_ya
 static const struct {
     const char *name, *ours;
 } other_names[] = {
-    {"circle", "disc"}, {"disk", "disc"},  {"sphere", "ball"},      {"square", "rectangle"},
-    {"cube", "box"},    {"cuboid", "box"}, {"triangle", "polygon"}, {"halfspace", "half-space"}};
+    {"circle", "disc"}, {"disk", "disc"},   {"sphere", "ball"},      {"square", "rectangle"},
+    {"cube", "box"},    {"cuboid", "box"},  {"triangle", "polygon"}, {"halfspace", "half-space"},
+    {"stl", "surface"}, {"mesh", "surface"}};
 
 static sg_status unknown_shape(sgi_domain_reading *r, const sgi_yaml *key)
 {

@@ -1,4 +1,5 @@
 /* The resolved problem as text: every option, in the order of the table. See problem.h. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -77,6 +78,39 @@ static void put_section(writer *w, const char *name, const sgi_yaml *node)
         put(w, ": ");
         put_node(w, key->next);
         put(w, "\n");
+    }
+}
+
+/* Shapes: those from files with the absolute path and the sum. */
+static void put_shapes(writer *w, const sgi_yaml *node)
+{
+    const sgi_shape *shape = sgi_domain_file(&w->problem->domain, 0);
+    if (!shape) {
+        put_section(w, "shapes", node);
+        return;
+    }
+    put(w, "shapes:\n");
+    for (const sgi_yaml *key = node->first; key; key = key->next->next) {
+        for (int i = 0; (shape = sgi_domain_file(&w->problem->domain, i)) != NULL; i++)
+            if (strcmp(shape->name, key->text) == 0)
+                break;
+        put(w, "  ");
+        put_quoted(w, key->text);
+        put(w, ": ");
+        if (!shape) {
+            put_node(w, key->next);
+            put(w, "\n");
+            continue;
+        }
+        put(w, "{%s: {file: ", shape->kind->name);
+        put_quoted(w, shape->file);
+        put(w, ", sum: '%016" PRIx64 "'}", shape->sum);
+        for (const sgi_yaml *more = key->next->first; more; more = more->next->next)
+            if (!sgi_yaml_is(more, shape->kind->name)) {
+                put(w, ", %s: ", more->text); /* rotate, move */
+                put_node(w, more->next);
+            }
+        put(w, "}\n");
     }
 }
 
@@ -164,6 +198,8 @@ static void put_options(writer *w)
             put_equations(w);
         else if (strcmp(path, "conditions") == 0)
             put_conditions(w);
+        else if (strcmp(path, "shapes") == 0)
+            put_shapes(w, sgi_yaml_get(w->problem->root, path));
         else if (option->codec == &sgi_codec_section && !strchr(path, '.'))
             put_section(w, path, sgi_yaml_get(w->problem->root, path));
         if (option->codec == &sgi_codec_section || strchr(path, '*'))

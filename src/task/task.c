@@ -2,9 +2,7 @@
  * task.h. */
 #include "task/task.h"
 
-#include <limits.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "config/document.h"
 #include "problem/options.h"
@@ -43,31 +41,6 @@ static sg_status read_all(sgi_task *task, sgi_reader *reader, const char *const 
     return status == SG_OK ? sgi_task_check(task, reader) : status;
 }
 
-/* The current folder, and the absolute folder of the file. */
-static sg_status find_folders(sgi_task *task, sgi_reader *reader)
-{
-    char current[PATH_MAX], folder[2 * PATH_MAX];
-    const char *name = task->sources[0].name, *slash = strrchr(name, '/');
-    size_t length = slash ? (size_t)(slash - name) : 0;
-    if (!getcwd(current, sizeof current) || length >= PATH_MAX) {
-        sgi_diagnostic_say(reader->diagnostic, "the current folder cannot be found");
-        return SG_ERROR_IO;
-    }
-    size_t used = 0;
-    if (name[0] != '/') {
-        used = strlen(current);
-        memcpy(folder, current, used);
-        if (length)
-            folder[used++] = '/';
-    }
-    memcpy(folder + used, name, length);
-    used += length;
-    reader->file = &task->sources[0];
-    reader->current_folder = sgi_arena_text(&task->arena, current, strlen(current));
-    reader->file_folder = sgi_arena_text(&task->arena, used ? folder : "/", used ? used : 1);
-    return reader->current_folder && reader->file_folder ? SG_OK : SG_ERROR_MEMORY;
-}
-
 sg_status sgi_task_read(sgi_task **out, const char *name, const char *text, size_t size,
                         const char *const *overrides, size_t override_count,
                         const sg_allocator *given, sg_diagnostic *diagnostic)
@@ -84,7 +57,8 @@ sg_status sgi_task_read(sgi_task **out, const char *name, const char *text, size
                          .names = &task->names,
                          .arena = &task->arena,
                          .diagnostic = diagnostic};
-    sg_status status = task->sources ? find_folders(task, &reader) : SG_ERROR_MEMORY;
+    sg_status status =
+        task->sources ? sgi_document_folders(&reader, &task->sources[0]) : SG_ERROR_MEMORY;
     if (status == SG_OK)
         status = sgi_expressions_create(&task->exprs, &task->allocator);
     if (status == SG_OK) {

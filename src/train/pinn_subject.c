@@ -291,6 +291,12 @@ static sg_status write_problem(const sgi_subject *subject, char **text)
     return *text ? SG_OK : SG_ERROR_MEMORY;
 }
 
+static sg_status keep(const sgi_subject *subject, const char *folder, sg_diagnostic *diagnostic)
+{
+    return sgi_domain_copy_files(&own(subject)->problem->domain, folder, &subject->allocator,
+                                 diagnostic);
+}
+
 static sg_status finish(sgi_subject *subject, const char *folder, sg_diagnostic *diagnostic)
 {
     pinn_subject *s = own(subject);
@@ -420,6 +426,7 @@ static const sgi_subject_type pinn_type = {
     .save = save,
     .load = load,
     .write = write_problem,
+    .keep = keep,
     .finish = finish,
     .describe = describe,
     .advice = "Often helps: a smaller rate, network.precision=double, or another look at the loss "

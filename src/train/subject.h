@@ -66,6 +66,9 @@ typedef struct sgi_subject_type {
     /* The resolved file; released with the subject's allocator. */
     sg_status (*write)(const sgi_subject *subject, char **text);
 
+    /* Copies to the run's folder what the resolved file needs beside itself. NULL: nothing. */
+    sg_status (*keep)(const sgi_subject *subject, const char *folder, sg_diagnostic *diagnostic);
+
     /* Writes files of its own at the end of a run; may set `last_note`. */
     sg_status (*finish)(sgi_subject *subject, const char *folder, sg_diagnostic *diagnostic);
 

@@ -96,6 +96,8 @@ static sg_status write_problem(run *r)
     char path[SG_PATH_SIZE];
     char *text;
     sg_status status = path_of(r, "problem.yaml", path);
+    if (status == SG_OK && r->subject->type->keep)
+        status = r->subject->type->keep(r->subject, r->config->folder, r->diagnostic);
     if (status != SG_OK)
         return status;
     status = r->subject->type->write(r->subject, &text);
