@@ -76,9 +76,84 @@ static void a_grid_in_many_coordinates_is_thinned(void **state)
     }
 }
 
+/* In ten coordinates three points along each would say little of a ball: points are drawn. */
+static void in_many_coordinates_points_are_drawn(void **state)
+{
+    (void)state;
+    sgi_problem *problem = read_problem(
+        "coordinates: {a: [-1, 1], b: [-1, 1], c: [-1, 1], d: [-1, 1], f: [-1, 1], g: [-1, 1],\n"
+        "  h: [-1, 1], i: [-1, 1], j: [-1, 1], k: [-1, 1]}\n"
+        "shapes: {ball: {ball: {center: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0], radius: 1}}}\n"
+        "domain: ball\n"
+        "fields: [u]\n"
+        "equations: {poisson: lap(u) + 20}\n"
+        "conditions: {edge: {at: boundary, u: 0}}\n"
+        "reference: {u: 1 - a^2 - b^2 - c^2 - d^2 - f^2 - g^2 - h^2 - i^2 - j^2 - k^2}\n"
+        "network: {hidden: 1 x 4, precision: double}\n");
+    sg_pinn *pinn;
+    sgi_errors *errors;
+    assert_ok(sgi_pinn_over(&pinn, problem, NULL));
+    assert_ok(sgi_errors_create(&errors, problem, NULL, NULL));
+    assert_non_null(errors->drawn);
+    assert_int_equal(errors->count, SG_ERROR_DRAWN);
+    assert_int_equal(errors->inside, SG_ERROR_DRAWN);
+    double mean = 0;
+    for (size_t i = 0; i < errors->count; i++) {
+        double square = 0;
+        for (size_t k = 0; k < 10; k++)
+            square += errors->drawn[10 * i + k] * errors->drawn[10 * i + k];
+        assert_true(square <= 1);
+        mean += square / (double)errors->count;
+    }
+    /* The mean of r^2 in a ball of d coordinates is d / (d + 2). */
+    assert_close(mean, 10.0 / 12, 0.005);
+    /* A network that is 0 everywhere is as wrong as can be. */
+    sg_jet_network *network = sg_pinn_network(pinn);
+    memset(sg_jet_network_values(network), 0, sg_jet_network_parameters(network) * sizeof(double));
+    assert_ok(sgi_errors_measure(errors, network, NULL));
+    assert_close(errors->fields[0].relative_l2, 1, 1e-14);
+    sgi_errors_destroy(errors);
+    sg_pinn_close(pinn);
+    sgi_problem_destroy(problem);
+}
+
+/* The last of sixteen coordinates is one like the others. */
+static void sixteen_coordinates_have_derivatives(void **state)
+{
+    (void)state;
+    char text[2048] = "coordinates: {", sum[1024] = "";
+    for (int k = 1; k <= 16; k++) {
+        size_t used = strlen(text), end = strlen(sum);
+        snprintf(text + used, sizeof text - used, "%sx%d: [0, 1]", k > 1 ? ", " : "", k);
+        snprintf(sum + end, sizeof sum - end, "%su_x%dx%d", k > 1 ? " + " : "", k, k);
+    }
+    strcat(text, "}\nfields: [u]\nequations: {laplace: lap(u) = 0}\n"
+                 "conditions: {edge: {at: boundary, u: 0}}\n"
+                 "network: {hidden: 2 x 8, precision: double}\n");
+    sgi_problem *problem = read_problem(text);
+    sg_pinn *pinn;
+    sg_diagnostic diagnostic;
+    assert_ok(sgi_pinn_over(&pinn, problem, NULL));
+    const double step = 1e-4;
+    double points[3 * 16], values[4 * 3];
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 16; k++)
+            points[16 * i + k] = 0.3 + 0.02 * k + (k == 15 ? (i - 1) * step : 0);
+    const char *const expressions[] = {"u", "u_x16x16", "lap(u)", sum};
+    assert_ok(sg_pinn_evaluate(pinn, expressions, 4, points, 3, values, NULL, &diagnostic));
+    double second = (values[0] - 2 * values[1] + values[2]) / (step * step);
+    assert_close(second, values[4], 1e-6); /* of rounding, 1e-16 / step^2, and of step^2 */
+    assert_true(fabs(values[4]) > 1e-6);
+    assert_close(values[7], values[10], 1e-12);
+    sg_pinn_close(pinn);
+    sgi_problem_destroy(problem);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(in_many_coordinates_points_are_drawn),
+        cmocka_unit_test(sixteen_coordinates_have_derivatives),
         cmocka_unit_test(a_field_that_is_not_a_number_is_told),
         cmocka_unit_test(a_grid_in_many_coordinates_is_thinned),
     };

@@ -18,10 +18,10 @@
 #include "stablegrad/status.h"
 
 enum {
-    SG_MOST_COORDINATES = 8,
+    SG_MOST_COORDINATES = 16,
     SG_MOST_ORDER = 4, /* of a derivative of a field */
     SG_MOST_PARTS =
-        40, /* of a combination: all second derivatives in eight coordinates, and more */
+        40, /* of a combination: a Laplacian in all coordinates, all second derivatives in eight */
     SG_MOST_NODES = 1 << 16
 };
 
@@ -85,7 +85,7 @@ int sgi_op_arity(sgi_op op);
 double sgi_op_apply(sgi_op op, double x, double y, double z);
 
 /* Orders of differentiation by each coordinate, four bits each: coordinate k at bit 4 k. */
-typedef uint32_t sgi_derivative;
+typedef uint64_t sgi_derivative;
 
 static inline int sgi_derivative_order(sgi_derivative derivative, int coordinate)
 {

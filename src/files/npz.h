@@ -15,7 +15,7 @@
 #include "stablegrad/memory.h"
 #include "stablegrad/status.h"
 
-enum { SG_ARRAY_RANK = 8 };
+enum { SG_ARRAY_RANK = 16 };
 
 typedef enum sgi_array_type { SG_ARRAY_FLOAT64, SG_ARRAY_FLOAT32, SG_ARRAY_INT64 } sgi_array_type;
 

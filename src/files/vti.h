@@ -14,7 +14,7 @@
 #include "stablegrad/memory.h"
 #include "stablegrad/status.h"
 
-enum { SG_VTI_RANK = 8, SG_VTI_SLICES = 5 };
+enum { SG_VTI_RANK = 16, SG_VTI_SLICES = 5 };
 
 /* Arrays in C order over the axes: the last coordinate is fastest. Axes must be evenly spaced. */
 typedef struct sgi_vti_grid {

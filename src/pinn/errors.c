@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "problem/remarks.h"
+#include "problem/sampler.h"
 
 static double **allocate_fields(const sg_allocator *allocator, size_t fields, size_t count)
 {
@@ -33,16 +34,55 @@ static bool all_there(double **arrays, size_t fields)
     return there;
 }
 
+static sgi_places places_of(const sgi_errors *errors)
+{
+    return (sgi_places){errors->drawn ? NULL : &errors->grid, errors->drawn, errors->count};
+}
+
+static void find_point(const sgi_errors *errors, size_t i, double *point)
+{
+    size_t width = (size_t)errors->grid.coordinates;
+    if (errors->drawn)
+        memcpy(point, errors->drawn + i * width, width * sizeof *point);
+    else
+        sgi_box_grid_points(&errors->grid, i, 1, point);
+}
+
+/* Chooses the points. */
+static sg_status choose_points(sgi_errors *errors, const sgi_problem *problem)
+{
+    sgi_box_grid whole = sgi_box_grid_of_problem(problem);
+    size_t fields = (size_t)problem->names.field_count, width = (size_t)whole.coordinates;
+    errors->grid = sgi_box_grid_thinned(&whole, SG_ERROR_VALUES / fields);
+    errors->thinned = errors->grid.total < whole.total;
+    errors->count = errors->grid.total;
+    if (!errors->thinned || width <= SG_ERROR_AXES)
+        return SG_OK;
+    errors->count = SG_ERROR_DRAWN;
+    errors->drawn = sgi_allocate(&errors->allocator, errors->count, width * sizeof(double));
+    if (!errors->drawn)
+        return SG_ERROR_MEMORY;
+    /* Of the validation points those of step 1; the validation loss has those of step 0. */
+    sgi_draw draw = {(uint64_t)problem->settings.training.seed, SG_POINTS_VALIDATION, 1};
+    for (size_t i = 0; i < errors->count; i++) {
+        void *columns[SG_MOST_COORDINATES];
+        for (size_t k = 0; k < width; k++)
+            columns[k] = errors->drawn + i * width + k;
+        sgi_sample(problem, 0, SG_ERROR_DRAWN, &draw, i, 1, SG_FLOAT64, columns);
+    }
+    return SG_OK;
+}
+
 /* A reference such as log(x + y) may be infinite in a corner alone. */
 static void find_left_out(sgi_errors *errors)
 {
     int fields = errors->problem->names.field_count;
     errors->nothing = true;
-    for (size_t i = 0; i < errors->grid.total; i++) {
+    for (size_t i = 0; i < errors->count; i++) {
         double point[SG_MOST_COORDINATES];
         bool finite = true;
-        sgi_box_grid_points(&errors->grid, i, 1, point);
-        if (!sgi_domain_has(&errors->problem->domain, point))
+        find_point(errors, i, point);
+        if (!errors->drawn && !sgi_domain_has(&errors->problem->domain, point))
             continue;
         errors->inside++;
         for (int f = 0; f < fields; f++) {
@@ -63,9 +103,10 @@ const char *sgi_errors_sentence(const sgi_errors *errors, char *text, size_t siz
     text[0] = '\0';
     if (errors->left_out > 0)
         snprintf(text, size,
-                 "the reference is not finite at %zu of %zu points of the evaluation grid, the "
+                 "the reference is not finite at %zu of %zu points %s, the "
                  "first at %s; errors are measured at the others",
                  errors->left_out, errors->inside,
+                 errors->drawn ? "drawn in the domain" : "of the evaluation grid",
                  sgi_problem_point(errors->problem, errors->first_left_out, point, sizeof point));
     return text;
 }
@@ -75,20 +116,19 @@ static sg_status prepare(sgi_errors *errors, sgi_problem *problem, sg_pool *pool
     size_t fields = (size_t)problem->names.field_count;
     const sg_allocator *a = &errors->allocator;
     sg_diagnostic diagnostic;
-    sgi_box_grid whole = sgi_box_grid_of_problem(problem);
-    errors->grid = sgi_box_grid_thinned(&whole, SG_ERROR_VALUES / fields);
-    errors->thinned = errors->grid.total < whole.total;
     sg_status status = sgi_problem_quantities(problem, problem->names.fields, fields,
                                               &errors->values, &diagnostic);
+    if (status == SG_OK)
+        status = choose_points(errors, problem);
     if (status != SG_OK)
         return status;
-    errors->reference = allocate_fields(a, fields, errors->grid.total);
-    errors->prediction = allocate_fields(a, fields, errors->grid.total);
+    errors->reference = allocate_fields(a, fields, errors->count);
+    errors->prediction = allocate_fields(a, fields, errors->count);
     errors->fields = sgi_allocate(a, fields + 1, sizeof *errors->fields);
     if (!all_there(errors->reference, fields) || !all_there(errors->prediction, fields) ||
         !errors->fields)
         return SG_ERROR_MEMORY;
-    sgi_places places = {&errors->grid, NULL, errors->grid.total};
+    sgi_places places = places_of(errors);
     status = sgi_places_reference(problem, &places, errors->reference, pool, a);
     if (status == SG_OK)
         find_left_out(errors);
@@ -121,6 +161,7 @@ void sgi_errors_destroy(sgi_errors *errors)
     sgi_point_set_release(&errors->values);
     release_fields(&errors->allocator, errors->reference, fields);
     release_fields(&errors->allocator, errors->prediction, fields);
+    sgi_release(&errors->allocator, errors->drawn);
     sgi_release(&errors->allocator, errors->fields);
     sgi_release(&errors->allocator, errors);
 }
@@ -134,7 +175,7 @@ static double larger(double a, double b)
 sg_status sgi_errors_measure(sgi_errors *errors, sg_jet_network *network, sg_pool *pool)
 {
     size_t fields = (size_t)errors->problem->names.field_count;
-    sgi_places places = {&errors->grid, NULL, errors->grid.total};
+    sgi_places places = places_of(errors);
     sg_status status = sgi_quantities_evaluate(errors->problem, &errors->values, network, &places,
                                                errors->prediction, pool, &errors->allocator);
     if (status != SG_OK)
@@ -143,7 +184,7 @@ sg_status sgi_errors_measure(sgi_errors *errors, sg_jet_network *network, sg_poo
     for (size_t f = 0; f < fields; f++) {
         size_t compared = 0;
         double error = 0, size = 0, largest = NAN; /* of no point at all */
-        for (size_t i = 0; i < errors->grid.total; i++) {
+        for (size_t i = 0; i < errors->count; i++) {
             if (!isfinite(errors->reference[f][i]))
                 continue;
             double d = errors->prediction[f][i] - errors->reference[f][i];

@@ -8,15 +8,21 @@
 /* Values that are compared at most, over all fields: 128 MB each for reference and prediction. */
 enum { SG_ERROR_VALUES = 1 << 24 };
 
+/* A grid of more coordinates than these that has too many points is not thinned, which would leave
+ * two or three along each coordinate: that many points of the domain are drawn in its place. */
+enum { SG_ERROR_AXES = 4, SG_ERROR_DRAWN = 1 << 16 };
+
 typedef struct sgi_errors {
     sg_allocator allocator;
     const sgi_problem *problem;
     sgi_box_grid grid; /* the problem's, thinned where it asks for more than SG_ERROR_VALUES */
     bool thinned;
+    double *drawn;        /* (count, coordinates): in place of the grid; NULL: the grid */
+    size_t count;         /* of the points */
     sgi_point_set values; /* the fields themselves */
-    double **reference;   /* [field] (grid.total) */
-    double **prediction;  /* [field] (grid.total) */
-    size_t inside;        /* points of the grid that lie in the domain */
+    double **reference;   /* [field] (count) */
+    double **prediction;  /* [field] (count) */
+    size_t inside;        /* points that lie in the domain */
     size_t left_out;      /* of those, where the reference is not finite: errors leave them out */
     double first_left_out[SG_MOST_COORDINATES];
     bool nothing;          /* it has no finite value but 0: there is nothing to be relative to */

@@ -70,7 +70,7 @@ static sg_status read_coordinate_names(sgi_problem *problem, sgi_reader *reader,
         if (status != SG_OK)
             return status;
         if (names->coordinate_count == SG_MOST_COORDINATES)
-            return refuse(reader, key, "there are more than 8 coordinates");
+            return refuse(reader, key, "there are more than 16 coordinates");
         if (strcmp(key->text, "t") == 0)
             names->time = names->coordinate_count;
         names->coordinates[names->coordinate_count++] = key->text;

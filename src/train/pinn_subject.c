@@ -107,10 +107,13 @@ static const char *note_grid(pinn_subject *s)
 {
     if (!s->errors || !s->errors->thinned || s->told_grid)
         return NULL;
-    char sizes[120];
+    char where[120];
+    if (s->errors->drawn)
+        snprintf(where, sizeof where, "%zu points drawn in the domain", s->errors->count);
+    else
+        sizes_text(&s->errors->grid, where, sizeof where);
     snprintf(s->note, sizeof s->note,
-             "evaluation.grid has too many points; errors are measured on %s",
-             sizes_text(&s->errors->grid, sizes, sizeof sizes));
+             "evaluation.grid has too many points; errors are measured on %s", where);
     s->told_grid = true;
     return s->note;
 }
@@ -440,8 +443,8 @@ static void explain_errors(pinn_subject *s)
         snprintf(s->unusable, sizeof s->unusable,
                  "the reference is %s on the evaluation grid, so there is no relative error; the "
                  "best weights are those of the lowest validation loss",
-                 s->errors->left_out == s->errors->grid.total ? "finite nowhere"
-                                                              : "0 wherever it is finite");
+                 s->errors->left_out == s->errors->inside ? "finite nowhere"
+                                                          : "0 wherever it is finite");
 }
 
 /* What the reader should know before the run: oddities of the problem, and a reference that does
