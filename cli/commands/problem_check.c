@@ -8,6 +8,7 @@
 #include "pinn/bad_point.h"
 #include "pinn/errors.h"
 #include "problem/check.h"
+#include "problem/cloud.h"
 #include "problem/remarks.h"
 #include "progress.h"
 #include "train/pinn_subject.h"
@@ -109,15 +110,29 @@ static void print_regions(const sgi_problem *problem)
     }
 }
 
-static void print_sets(const sg_pinn_batch *batch, const sg_pinn_information *information)
+/* How the points of each set are drawn; the widest of these texts. */
+static int describe_sets(const sgi_problem *problem, char texts[SG_MOST_SETS][64])
 {
-    printf("\n%-14s %10s  %s\n", "points", "per step", "channels");
+    int widest = 0;
+    for (int k = 0; k < problem->set_count; k++) {
+        int width = (int)sgi_cloud_describe(&problem->sets[k], texts[k], sizeof texts[k]);
+        widest = width > widest ? width : widest;
+    }
+    return widest;
+}
+
+static void print_sets(const sgi_problem *problem, const sg_pinn_batch *batch,
+                       const sg_pinn_information *information)
+{
+    char drawn[SG_MOST_SETS][64];
+    int width = describe_sets(problem, drawn);
+    printf("\n%-14s %10s  %-*s  %s\n", "points", "per step", width, "drawn", "channels");
     for (size_t k = 0; k < information->set_count; k++) {
         const sg_pinn_set *set = &information->sets[k];
         char channels[256], items[32];
         sgi_pinn_channels(batch, k, channels, sizeof channels);
         format_thousands(set->items, items, sizeof items);
-        printf("%-14s %10s  %s%s\n", set->name, items, channels,
+        printf("%-14s %10s  %-*s  %s%s\n", set->name, items, width, drawn[k], channels,
                set->points_per_item == 2 ? "  (pairs)" : "");
     }
 }
@@ -331,6 +346,10 @@ static json_t *json_plan(const sg_pinn *pinn, const sg_pinn_trainer *trainer, in
         sgi_pinn_channels(batch, k, channels, sizeof channels);
         json_object_set_new(set, "name", json_string(information->sets[k].name));
         json_object_set_new(set, "points", json_integer((json_int_t)information->sets[k].items));
+        json_object_set_new(
+            set, "distribution",
+            json_string(sgi_distribution_name(pinn->problem->sets[k].distribution)));
+        json_object_set_new(set, "renew", json_integer((json_int_t)pinn->problem->sets[k].renew));
         json_object_set_new(set, "channels", json_string(channels));
         json_array_append_new(sets, set);
     }
@@ -386,7 +405,7 @@ int check_problem(sgi_problem *problem, const cli_arguments *arguments)
             print_problem(pinn, sg_pinn_trainer_batch(trainer));
         print_domain(problem);
         print_regions(problem);
-        print_sets(sg_pinn_trainer_batch(trainer), sg_pinn_describe(pinn));
+        print_sets(problem, sg_pinn_trainer_batch(trainer), sg_pinn_describe(pinn));
         print_cost(pinn, trainer, pool, arguments->seconds);
         code = check_reference(problem, NULL);
         code = worse(code, check_oddities(pinn, sg_pinn_trainer_batch(trainer), pool, NULL));

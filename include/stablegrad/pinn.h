@@ -161,7 +161,8 @@ typedef enum sg_pinn_stream {
     SG_POINTS_TRAINING,
     SG_POINTS_VALIDATION,
     SG_POINTS_CHECK,
-    SG_POINTS_DIAGNOSIS
+    SG_POINTS_DIAGNOSIS,
+    SG_POINTS_CANDIDATES /* for training, of which some are chosen by their residuals */
 } sg_pinn_stream;
 
 typedef struct sg_pinn_batch_config {

@@ -53,9 +53,16 @@ static void boundary_point(const sgi_shape *s, sgi_uniforms *u, double *x, doubl
     int face = 0, last = 2 * s->axes - 1;
     while (face < last && rest >= whole / length(s, face / 2))
         rest -= whole / length(s, face++ / 2);
+    /* What is left of the number that chose the face is a number too. */
+    double left = rest / (whole / length(s, face / 2));
+    bool spare = u->use != SG_USE_CHANCE;
     for (int k = 0; k < s->axes; k++) {
         normal[k] = 0;
-        x[k] = k == face / 2 ? 0 : s->values[FROM][k] + length(s, k) * sgi_uniform_next(u);
+        x[k] = 0;
+        if (k == face / 2)
+            continue;
+        x[k] = s->values[FROM][k] + length(s, k) * (spare ? left : sgi_uniform_next(u));
+        spare = false;
     }
     x[face / 2] = s->values[face % 2 ? TO : FROM][face / 2];
     normal[face / 2] = face % 2 ? 1 : -1;

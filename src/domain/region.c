@@ -150,7 +150,7 @@ static double carrier_measure(const sgi_region *region)
 
 bool sgi_region_try_interior(const sgi_region *region, sgi_uniforms *uniforms, double *x)
 {
-    if (region->carrier) {
+    if (region->carrier && uniforms->use != SG_USE_GRID) {
         sgi_shape_interior_point(region->carrier, uniforms, x);
         return region->count == 1 || sgi_region_distance(region, x) < 0;
     }

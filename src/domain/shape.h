@@ -18,12 +18,18 @@
 
 enum { SG_MOST_AXES = SG_MOST_COORDINATES, SG_MOST_SHAPE_KEYS = 4 };
 
+/* What numbers are used for. Those of a sequence (sequence.h) are not wasted: a point takes as few
+ * as can be, and one that is not good is left to the caller, who has the next. On a grid it also
+ * lies where a grid of the coordinates would have it. */
+typedef enum sgi_use { SG_USE_CHANCE, SG_USE_SEQUENCE, SG_USE_GRID } sgi_use;
+
 /* Uniform numbers on demand, a pure function of where they begin. Those of `first` come before all
- * others: quasi-random ones, for counting. */
+ * others: quasi-random ones, for counting, and those of sequences. */
 typedef struct sgi_uniforms {
     uint64_t seed, stream, counter;
     const double *first;
     int first_count;
+    sgi_use use;
     double spare;
     bool has_spare;
 } sgi_uniforms;

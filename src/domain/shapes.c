@@ -58,6 +58,14 @@ void sgi_uniform_direction(sgi_uniforms *u, int axes, double *direction)
         direction[1] = sin(angle);
         return;
     }
+    if (axes == 3 && u->use != SG_USE_CHANCE) { /* Archimedes: slices of equal height are alike */
+        double height = 1 - 2 * sgi_uniform_next(u), angle = 2 * M_PI * sgi_uniform_next(u);
+        double radius = sqrt(fmax(0, 1 - height * height));
+        direction[0] = radius * cos(angle);
+        direction[1] = radius * sin(angle);
+        direction[2] = height;
+        return;
+    }
     do { /* once, for all that is likely: normal numbers point anywhere alike */
         for (int k = 0; k < axes; k += 2) {
             double radius = sqrt(-2 * log1p(-sgi_uniform_next(u)));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "problem/place.h"
 #include "problem/remarks.h"
 #include "problem/sampler.h"
 
@@ -65,12 +66,25 @@ static sg_status choose_points(sgi_errors *errors, const sgi_problem *problem)
     /* Of the validation points those of step 1; the validation loss has those of step 0. */
     sgi_draw draw = {(uint64_t)problem->settings.training.seed, SG_POINTS_VALIDATION, 1};
     for (size_t i = 0; i < errors->count; i++) {
-        void *columns[SG_MOST_COORDINATES];
-        for (size_t k = 0; k < width; k++)
-            columns[k] = errors->drawn + i * width + k;
-        sgi_sample(problem, 0, SG_ERROR_DRAWN, &draw, i, 1, SG_FLOAT64, columns);
+        double point[SG_MOST_COORDINATES];
+        sgi_uniforms uniforms = {
+            .seed = draw.seed, .stream = sgi_draw_stream(&draw, 0), .counter = (uint64_t)i << 24};
+        (void)sgi_place_interior(problem, NULL, &uniforms, point);
+        memcpy(errors->drawn + i * width, point, width * sizeof *point);
     }
     return SG_OK;
+}
+
+/* Drawn points outside the home of a field have no value of it, as those of a grid. */
+static void blank_homes(sgi_errors *errors)
+{
+    for (int f = 0; errors->drawn && f < errors->problem->names.field_count; f++)
+        for (size_t i = 0; errors->problem->homes[f] && i < errors->count; i++) {
+            double point[SG_MOST_COORDINATES];
+            find_point(errors, i, point);
+            if (!sgi_problem_has(errors->problem, errors->problem->homes[f], point))
+                errors->reference[f][i] = NAN;
+        }
 }
 
 /* A reference such as log(x + y) may be infinite in a corner alone. */
@@ -130,8 +144,10 @@ static sg_status prepare(sgi_errors *errors, sgi_problem *problem, sg_pool *pool
         return SG_ERROR_MEMORY;
     sgi_places places = places_of(errors);
     status = sgi_places_reference(problem, &places, errors->reference, pool, a);
-    if (status == SG_OK)
+    if (status == SG_OK) {
+        blank_homes(errors);
         find_left_out(errors);
+    }
     return status;
 }
 

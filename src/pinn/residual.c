@@ -12,6 +12,7 @@ typedef struct set_context {
     const sgi_point_set *set;
     int64_t items, sampled_items; /* now, and without given points */
     sgi_given given;
+    sgi_cloud cloud;    /* unless points are given */
     double *stored;     /* NULL, or (items, components): where weighted residuals go */
     double *parameters; /* (2 * components): 2 w / N and 0 */
     double *roots;      /* (components): sqrt(2 w / N) */
@@ -25,7 +26,7 @@ struct sgi_residual {
     const sgi_problem *problem;
     sgi_residual_options options;
     sg_isa isa;
-    sgi_draw draw;
+    sgi_sobol *sobol;      /* direction numbers for all sets */
     set_context *contexts; /* (set_count) */
     sg_jet_set *sets;      /* (set_count) */
     sg_jet_plan **plans;   /* (set_count) */
@@ -102,8 +103,7 @@ static void points(void *context, size_t set, size_t first, size_t count, int wo
     if (c->given.points)
         sgi_given_points(&c->given, width, first, count, c->owner->options.type, coordinates);
     else
-        sgi_sample(c->owner->problem, c->index, c->items, &c->owner->draw, first, count,
-                   c->owner->options.type, coordinates);
+        sgi_cloud_points(&c->cloud, first, count, c->owner->options.type, coordinates);
 }
 
 /* The coefficients depend on the coordinates alone. */
@@ -142,8 +142,7 @@ static void connect(const set_context *c, const sg_jet_tile *tile, const sgi_bou
             sgi_given_normals(&c->given, tile->first, tile->count, c->owner->options.type, d,
                               normals);
         else
-            sgi_sample_normals(c->owner->problem, c->index, c->items, &c->owner->draw, tile->first,
-                               tile->count, c->owner->options.type, normals);
+            sgi_cloud_normals(&c->cloud, tile->first, tile->count, c->owner->options.type, normals);
     }
     for (uint32_t s = 0; s < bound->program->input_count; s++) {
         sgi_slot slot = bound->slots[s];
@@ -283,8 +282,12 @@ static sg_status make_set(sgi_residual *r, int k)
     if (!c->parameters || !c->roots || !c->workspaces)
         return SG_ERROR_MEMORY;
     set_items(c, c->sampled_items);
-    sg_status status = sg_jet_plan_create(&r->plans[k], r->problem->names.coordinate_count,
-                                          set->requests, set->request_count, &r->allocator);
+    sg_status status = sgi_cloud_create(&c->cloud, r->problem, k, c->sampled_items,
+                                        r->options.stream, r->sobol, &r->arena);
+    if (status != SG_OK)
+        return status;
+    status = sg_jet_plan_create(&r->plans[k], r->problem->names.coordinate_count, set->requests,
+                                set->request_count, &r->allocator);
     r->sets[k] = (sg_jet_set){.plan = r->plans[k],
                               .items = (size_t)c->items,
                               .points_per_item = set->points_per_item,
@@ -313,13 +316,15 @@ sg_status sgi_residual_create(sgi_residual **out, const sgi_problem *problem,
     r->options = *options;
     r->options.items = NULL;
     r->isa = isa;
-    r->draw.stream = options->stream;
     sgi_arena_init(&r->arena, &r->allocator);
     size_t count = (size_t)problem->set_count;
     r->contexts = sgi_arena_allocate(&r->arena, count, sizeof *r->contexts);
     r->sets = sgi_arena_allocate(&r->arena, count, sizeof *r->sets);
     r->plans = sgi_arena_allocate(&r->arena, count, sizeof *r->plans);
-    sg_status status = r->contexts && r->sets && r->plans ? SG_OK : SG_ERROR_MEMORY;
+    r->sobol = sgi_arena_allocate(&r->arena, 1, sizeof *r->sobol);
+    sg_status status = r->contexts && r->sets && r->plans && r->sobol ? SG_OK : SG_ERROR_MEMORY;
+    if (status == SG_OK)
+        sgi_sobol_make(r->sobol);
     r->options.items = options->items;
     for (int k = 0; k < problem->set_count && status == SG_OK; k++)
         status = make_set(r, k);
@@ -357,8 +362,8 @@ int64_t sgi_residual_items(const sgi_residual *r, int set)
 
 void sgi_residual_begin(sgi_residual *r, uint64_t seed, uint64_t step)
 {
-    r->draw.seed = seed;
-    r->draw.step = step;
+    for (int k = 0; k < r->problem->set_count; k++)
+        sgi_cloud_move(&r->contexts[k].cloud, seed, step);
 }
 
 sg_status sgi_residual_give(sgi_residual *r, int set, const double *points, size_t count,

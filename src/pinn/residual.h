@@ -14,7 +14,7 @@
 #define SG_PINN_RESIDUAL_H
 
 #include "pinn/given.h"
-#include "problem/sampler.h"
+#include "problem/cloud.h"
 
 typedef struct sgi_residual_options {
     sg_type type;          /* the network's */

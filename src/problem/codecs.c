@@ -266,3 +266,29 @@ const sgi_codec sgi_codec_maps = {
     .takes = "none, or at most 8 names of definitions or derivatives, as [speed, u_x]",
     .read = read_maps,
     .write = write_maps};
+
+/* ---- Renewal ------------------------------------------------------------------------------ */
+
+static sg_status read_renewal(sgi_reader *reader, const sgi_option *option, const sgi_yaml *node,
+                              void *value)
+{
+    int64_t *steps = value;
+    *steps = sgi_yaml_is(node, "never") ? 0 : -1;
+    if (*steps == 0 || (sgi_yaml_is(node, "default") && strchr(option->path, '*')))
+        return SG_OK;
+    return sgi_read_whole(reader, option, node, steps);
+}
+
+static void write_renewal(sgi_output *out, const void *value)
+{
+    int64_t steps = *(const int64_t *)value;
+    if (steps > 0)
+        sgi_put(out, "%lld", (long long)steps);
+    else
+        sgi_put(out, steps ? "default" : "never");
+}
+
+const sgi_codec sgi_codec_renewal = {.takes = "a number of steps, or never",
+                                     .read = read_renewal,
+                                     .write = write_renewal,
+                                     .number = true};

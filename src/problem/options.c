@@ -2,11 +2,13 @@
 #include "problem/options.h"
 
 #include "config/training_rows.h"
+#include "domain/sequence.h"
 #include "problem/settings.h"
 
 #define TOP(member)       offsetof(sgi_settings, member)
 #define EQUATION(member)  offsetof(sgi_equation_settings, member)
 #define CONDITION(member) offsetof(sgi_condition_settings, member)
+#define DISTRIBUTIONS     SG_POINTS_LIST(SGI_LIST_WORD)
 /* A step or an evaluation of more points than this would take an hour. */
 #define POINTS(path, at, initial, help)                                                            \
     {                                                                                              \
@@ -48,7 +50,15 @@ static const sgi_option rows[] = {
            "points of this condition in each step, or pairs of points if it is periodic"),
     REAL("conditions.*.weight", CONDITION(weight), 0, 1e30, "1",
          "factor of this condition's mean square in the loss"),
+    CHOICE("conditions.*.sampling", CONDITION(sampling), "default" DISTRIBUTIONS, "default",
+           "how this condition's points are drawn; default means as `sampling` says for all"),
+    OTHER("conditions.*.renew", renewal, CONDITION(renew), 1, 1e12, "default",
+          "when this condition's points are drawn anew; default means as `sampling` says for all"),
     POINTS("points", TOP(points), "4096", "points inside the domain in each step"),
+    CHOICE("sampling.distribution", TOP(sampling.distribution), WORDS(DISTRIBUTIONS), "uniform",
+           "how points are drawn: by chance, evenly as latin, sobol and halton do it, or a grid"),
+    OTHER("sampling.renew", renewal, TOP(sampling.renew), 1, 1e12, "1",
+          "steps after which points are drawn anew: 1 for fresh points in every step, or never"),
     SECTION("reference", "the exact solution: {u: expression}, or cole_hopf"),
 
     OTHER("inputs.raw", coordinates, TOP(inputs.raw), 0, 0, "all",
@@ -115,9 +125,8 @@ static const sgi_option rows[] = {
 };
 
 static const sgi_shorthand shorthands[] = {
-    {"inputs.fourier", "frequencies"},
-    {"training.optimizer", "name"},
-    {"training.schedule", "then"},
+    {"sampling", "distribution"},      {"inputs.fourier", "frequencies"},
+    {"training.optimizer", "name"},    {"training.schedule", "then"},
     {"training.stablegrad", "method"},
 };
 

@@ -39,12 +39,21 @@ static bool passes(const sgi_filter *filter, const sgi_domain *domain, const dou
     return !filter->keep || keeps(filter->keep, point);
 }
 
-/* Every coordinate anywhere in its range. */
-static void draw_anywhere(const sgi_problem *problem, sgi_uniforms *uniforms, double *point)
+/* A coordinate anywhere in its range. One that will be given a value of its own, as the bits of
+ * `fixed` say, takes no number of a sequence. */
+static void draw_coordinate(const sgi_problem *problem, int k, unsigned fixed,
+                            sgi_uniforms *uniforms, double *point)
 {
-    for (int k = 0; k < problem->names.coordinate_count; k++)
+    if (uniforms->use == SG_USE_CHANCE || !(fixed >> k & 1))
         point[k] = problem->lower[k] +
                    (problem->upper[k] - problem->lower[k]) * sgi_uniform_next(uniforms);
+}
+
+static void draw_anywhere(const sgi_problem *problem, unsigned fixed, sgi_uniforms *uniforms,
+                          double *point)
+{
+    for (int k = 0; k < problem->names.coordinate_count; k++)
+        draw_coordinate(problem, k, fixed, uniforms, point);
 }
 
 static void put_axes(const sgi_domain *domain, const double *x, double *point)
@@ -53,28 +62,36 @@ static void put_axes(const sgi_domain *domain, const double *x, double *point)
         point[domain->coordinates[k]] = x[k];
 }
 
-static void draw_time(const sgi_problem *problem, sgi_uniforms *uniforms, double *point)
+static void draw_time(const sgi_problem *problem, unsigned fixed, sgi_uniforms *uniforms,
+                      double *point)
 {
-    int t = problem->names.time;
-    if (t >= 0)
-        point[t] = problem->lower[t] +
-                   (problem->upper[t] - problem->lower[t]) * sgi_uniform_next(uniforms);
+    if (problem->names.time >= 0)
+        draw_coordinate(problem, problem->names.time, fixed, uniforms, point);
 }
 
-void sgi_place_interior(const sgi_problem *problem, const sgi_region *region,
-                        sgi_uniforms *uniforms, double *point)
+static bool draw_interior(const sgi_problem *problem, const sgi_region *region, unsigned fixed,
+                          sgi_uniforms *uniforms, double *point)
 {
     double x[SG_MOST_AXES];
     if (!region)
         region = problem->domain.region;
     if (!region) {
-        draw_anywhere(problem, uniforms, point);
-        return;
+        draw_anywhere(problem, fixed, uniforms, point);
+        return true;
     }
-    for (int i = 0; i < SG_MOST_TRIES && !sgi_region_try_interior(region, uniforms, x); i++)
-        continue;
+    int tries = uniforms->use == SG_USE_CHANCE ? SG_MOST_TRIES : 1;
+    bool good = false;
+    for (int i = 0; i < tries && !good; i++)
+        good = sgi_region_try_interior(region, uniforms, x);
     put_axes(&problem->domain, x, point);
-    draw_time(problem, uniforms, point);
+    draw_time(problem, fixed, uniforms, point);
+    return good;
+}
+
+bool sgi_place_interior(const sgi_problem *problem, const sgi_region *region,
+                        sgi_uniforms *uniforms, double *point)
+{
+    return draw_interior(problem, region, 0, uniforms, point);
 }
 
 /* The region's normal, or the domain's where the point lies on its boundary too: on the rim of a
@@ -86,7 +103,7 @@ static bool try_side(const sgi_problem *problem, const sgi_face *face, sgi_unifo
     double x[SG_MOST_AXES], out[SG_MOST_AXES], own[SG_MOST_AXES];
     bool good = sgi_region_try_side(face->region, face->side, uniforms, x, out);
     put_axes(domain, x, point);
-    draw_time(problem, uniforms, point);
+    draw_time(problem, 0, uniforms, point);
     /* The two are in line; the one that was drawn is exact. */
     if (good && domain->region && face->region != domain->region &&
         sgi_region_touches(domain->region, x, own) && sgi_dot(out, own, domain->axes) < 0)
@@ -119,17 +136,20 @@ static void plane_normal(const sgi_problem *problem, const sgi_face *face, const
     normal[face->coordinate] = inside[0] - inside[1];
 }
 
-static void draw_plane(const sgi_problem *problem, const sgi_face *face, sgi_uniforms *uniforms,
+static bool draw_plane(const sgi_problem *problem, const sgi_face *face, sgi_uniforms *uniforms,
                        double *point)
 {
+    unsigned fixed = 1u << face->coordinate | (face->filter ? face->filter->fixed : 0);
+    bool good = true;
     if (face->coordinate == problem->names.time)
-        sgi_place_interior(problem, NULL, uniforms, point);
+        good = draw_interior(problem, NULL, fixed, uniforms, point);
     else
-        draw_anywhere(problem, uniforms, point);
+        draw_anywhere(problem, fixed, uniforms, point);
     for (int k = 0; face->filter && k < problem->names.coordinate_count; k++)
         if (face->filter->fixed >> k & 1)
             point[k] = face->filter->values[k];
     point[face->coordinate] = face->value;
+    return good;
 }
 
 bool sgi_place_try(const sgi_problem *problem, const sgi_face *face, bool pairs,
@@ -139,8 +159,8 @@ bool sgi_place_try(const sgi_problem *problem, const sgi_face *face, bool pairs,
     if (face->region)
         return try_side(problem, face, uniforms, point, normal) &&
                passes(face->filter, &problem->domain, point);
-    draw_plane(problem, face, uniforms, point);
-    if (!passes(face->filter, &problem->domain, point))
+    if (!draw_plane(problem, face, uniforms, point) ||
+        !passes(face->filter, &problem->domain, point))
         return false;
     if (pairs) {
         double partner[SG_MOST_COORDINATES];

@@ -10,8 +10,9 @@
  * are refused when a file is read, so that it does not come to this. */
 enum { SG_MOST_TRIES = 1 << 16 };
 
-/* Draws a point of all coordinates in the region; NULL: in the domain. */
-void sgi_place_interior(const sgi_problem *problem, const sgi_region *region,
+/* Draws a point of all coordinates in the region; NULL: in the domain. Numbers of a sequence are
+ * tried once; whether that was good. */
+bool sgi_place_interior(const sgi_problem *problem, const sgi_region *region,
                         sgi_uniforms *uniforms, double *point);
 
 /* One try at a point of a face, with the outward normal there (0 where there is none); whether it

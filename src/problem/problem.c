@@ -54,6 +54,8 @@ static sg_status read_all(sgi_problem *problem, sgi_reader *reader, const char *
     if (status == SG_OK)
         status = sgi_problem_read_conditions(problem, reader);
     if (status == SG_OK)
+        status = sgi_problem_finish_points(problem, reader);
+    if (status == SG_OK)
         status = check_groups(problem, reader);
     if (status == SG_OK)
         status = sgi_exact_finish(problem, reader);

@@ -10,6 +10,7 @@
 #ifndef SG_PROBLEM_PROBLEM_H
 #define SG_PROBLEM_PROBLEM_H
 
+#include "domain/sequence.h"
 #include "expr/program.h"
 #include "problem/domain.h"
 #include "problem/options.h"
@@ -73,8 +74,10 @@ typedef struct sgi_point_set {
     int64_t items;   /* per training step; of single points, the ends of a line, one each */
     sgi_face *faces; /* (face_count); none for the domain */
     int face_count;
-    bool curved;     /* a face is no whole plane of a box: points are tried, see place.h */
-    sgi_term *terms; /* (term_count) */
+    bool curved; /* a face is no whole plane of a box: points are tried, see place.h */
+    sgi_distribution distribution; /* of the points of training, see cloud.h */
+    int64_t renew;                 /* steps; 0: never */
+    sgi_term *terms;               /* (term_count) */
     int term_count;
     int *component_terms; /* (component_count): the term of each residual component */
     int component_count;
@@ -219,6 +222,10 @@ SG_CHECKED sg_status sgi_problem_add_plane(sgi_problem *problem, sgi_reader *rea
                                            const char *what, const sgi_yaml *node,
                                            sgi_point_set *set, int coordinate, double value);
 SG_CHECKED sg_status sgi_problem_read_conditions(sgi_problem *problem, sgi_reader *reader);
+
+/* Says for each set how its points are drawn; refuses grids that cannot be, and pieces without a
+ * point. */
+SG_CHECKED sg_status sgi_problem_finish_points(sgi_problem *problem, sgi_reader *reader);
 SG_CHECKED sg_status sgi_problem_read_solution(sgi_problem *problem, sgi_reader *reader);
 SG_CHECKED sg_status sgi_problem_check_fields(sgi_problem *problem, sgi_reader *reader);
 

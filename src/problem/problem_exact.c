@@ -60,7 +60,7 @@ static void sample(const sgi_problem *problem, const sgi_point_set *place, doubl
             sgi_place_draw(problem, &place->faces[i % place->face_count], false, &uniforms, point,
                            normal);
         else
-            sgi_place_interior(problem, NULL, &uniforms, point);
+            (void)sgi_place_interior(problem, NULL, &uniforms, point);
         for (int k = 0; k < problem->names.coordinate_count; k++)
             points[k][i] = point[k];
     }
@@ -116,7 +116,7 @@ static bool holds_domain(const sgi_problem *problem, const sgi_region *region)
     for (int i = 0; i < SAMPLES && inside; i++) {
         double point[SG_MOST_COORDINATES] = {0}, x[SG_MOST_AXES];
         sgi_uniforms uniforms = {.stream = 3, .counter = (uint64_t)i << 24};
-        sgi_place_interior(problem, NULL, &uniforms, point);
+        (void)sgi_place_interior(problem, NULL, &uniforms, point);
         sgi_domain_axes(&problem->domain, point, x);
         inside = sgi_region_distance(region, x) < 0;
     }

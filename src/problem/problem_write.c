@@ -170,6 +170,10 @@ static void put_condition(writer *w, const sgi_yaml *name, const sgi_condition_s
         if (settings->exact && (strcmp(option->path, "conditions.*.points") == 0 ||
                                 strcmp(option->path, "conditions.*.weight") == 0))
             continue; /* it takes neither */
+        char value[16];
+        if (sgi_option_write(option, &w->problem->names, settings, value, sizeof value) == 7 &&
+            strcmp(value, "default") == 0)
+            continue; /* it has none of its own */
         put(w, "%s%s: ", before, option->path + sizeof prefix - 1);
         sgi_writer_value(&w->out, option, settings);
         before = ", ";

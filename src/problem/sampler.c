@@ -105,7 +105,7 @@ static void press_to_faces(const sgi_problem *problem, const sgi_point_set *set,
 }
 
 /* The top bits keep these streams apart from those of other users of the seed. */
-static uint64_t stream_of(const sgi_draw *draw, int set)
+uint64_t sgi_draw_stream(const sgi_draw *draw, int set)
 {
     return ((uint64_t)draw->stream + 1) << 60 | (uint64_t)set << 48 | draw->step;
 }
@@ -114,7 +114,7 @@ static uint64_t stream_of(const sgi_draw *draw, int set)
 static sgi_uniforms uniforms_of(const sgi_draw *draw, int set, size_t item)
 {
     return (sgi_uniforms){
-        .seed = draw->seed, .stream = stream_of(draw, set), .counter = (uint64_t)item << 24};
+        .seed = draw->seed, .stream = sgi_draw_stream(draw, set), .counter = (uint64_t)item << 24};
 }
 
 /* Calls back for each of items [first, first + count) with the point that is tried for it. */
@@ -174,7 +174,7 @@ static void fill_domain(const sgi_problem *problem, int index, const sgi_draw *d
     for (size_t i = 0; i < count; i++) {
         double point[SG_MOST_COORDINATES];
         sgi_uniforms uniforms = uniforms_of(draw, index, first + i);
-        sgi_place_interior(problem, problem->sets[index].region, &uniforms, point);
+        (void)sgi_place_interior(problem, problem->sets[index].region, &uniforms, point);
         put_point(coordinates, type, problem->names.coordinate_count, i, point, NULL, NULL, NULL);
     }
 }
@@ -192,7 +192,7 @@ void sgi_sample(const sgi_problem *problem, int index, int64_t items, const sgi_
         try_items(problem, index, items, draw, first, count, type, coordinates, put_point);
         return;
     }
-    uint64_t stream = stream_of(draw, index);
+    uint64_t stream = sgi_draw_stream(draw, index);
     fill_box(problem, draw->seed, stream, first, count, type, coordinates);
     if (set->kind == SG_SET_PAIRS)
         fill_box(problem, draw->seed, stream, first, count, type, coordinates + d);

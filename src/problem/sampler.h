@@ -16,6 +16,9 @@ typedef struct sgi_draw {
     uint64_t step; /* below 2^40 */
 } sgi_draw;
 
+/* The stream of random numbers of a set's points. */
+uint64_t sgi_draw_stream(const sgi_draw *draw, int set);
+
 /* Fills items [first, first + count) of `items` in all of set `set`: coordinates[p * C + c] is an
  * array of `count` elements of `type`; p = 1 is the lower face's point of a pair, p = 0 the
  * upper's.

@@ -54,9 +54,16 @@ typedef struct sgi_diagnose_settings {
     int64_t residuals; /* of the batch, at most about; 0: those of a training step */
 } sgi_diagnose_settings;
 
+/* How points of a step are drawn, and when anew. */
+typedef struct sgi_sampling_settings {
+    int distribution; /* sgi_distribution */
+    int64_t renew;    /* after that many steps; 0: never */
+} sgi_sampling_settings;
+
 typedef struct sgi_settings {
     const char *name, *title;
     int64_t points;
+    sgi_sampling_settings sampling; /* of all sets that have none of their own */
     sgi_input_settings inputs;
     sgi_network_settings network;
     sgi_training_settings training;
@@ -71,6 +78,8 @@ typedef struct sgi_condition_settings {
     unsigned periodic; /* coordinates, as bits */
     bool slopes;       /* of a periodic condition: match the first derivatives too */
     bool exact;        /* it holds by the form of the solution, and has no points */
+    int sampling;      /* 1 + sgi_distribution; 0: as all sets */
+    int64_t renew;     /* as in sgi_sampling_settings; -1: as all sets */
 } sgi_condition_settings;
 
 /* And of one equation. */
@@ -83,6 +92,7 @@ typedef struct sgi_equation_settings {
 extern const sgi_codec sgi_codec_frequencies; /* sgi_frequencies: n for 1..n, or a list */
 extern const sgi_codec sgi_codec_coordinates; /* unsigned: all, none, a name or a list of names */
 extern const sgi_codec sgi_codec_harmonics;   /* int[SG_MOST_COORDINATES]: {x: 4} */
+extern const sgi_codec sgi_codec_renewal;     /* int64_t: steps, never for 0, default for -1 */
 extern const sgi_codec sgi_codec_maps;        /* sgi_maps_list: none, a name or a list of names */
 extern const sgi_codec sgi_codec_grid; /* int64_t[SG_MOST_COORDINATES]: 256, 256 x 128, or a list */
 

@@ -359,11 +359,11 @@ static void record_failure(run *r)
 /* ---- Starting ----------------------------------------------------------------------------- */
 
 /* A hash of the resolved file, without the sections that a resumed run may change: how long and
- * how to train, how to evaluate, and where the data lies. */
+ * how to train, how to draw points and to evaluate, and where the data lies. */
 static uint64_t identity(const char *text)
 {
     static const char *const left_out[] = {
-        "title:", "training:", "evaluation:", "diagnose:", "data:"};
+        "title:", "sampling:", "training:", "evaluation:", "diagnose:", "data:"};
     uint64_t hash = SG_HASH_START;
     bool counts = true;
     for (const char *line = text; *line;) {
