@@ -127,8 +127,7 @@ static double peer(const row *r)
 {
     char command[1024];
     double rate = NAN;
-    const char *python = getenv("SG_BENCH_PEERS");
-    python = python ? python : SG_BENCH_PYTHON;
+    const char *python = peer_python();
     if (!python[0])
         return NAN;
     snprintf(command, sizeof command, "'%s' '%s/graph_torch.py' %s %s %d %d %d %d", python,

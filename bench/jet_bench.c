@@ -136,8 +136,7 @@ static bool measure_apart(const bench_row *row, const options *o, measurement *m
 /* The peer's best seconds per step and peak memory; its complaints go to the terminal. */
 static bool run_peer(const struct peer *peer, const options *o, int threads, measurement *m)
 {
-    const char *python = getenv("SG_BENCH_PEERS");
-    python = python ? python : SG_BENCH_PYTHON;
+    const char *python = peer_python();
     if (strlen(python) == 0)
         return false;
     char command[1024];

@@ -80,10 +80,11 @@ static double peer(int threads)
 {
     char command[1024];
     double milliseconds = NAN;
-    if (!SG_BENCH_PYTHON[0])
+    const char *python = peer_python();
+    if (!python[0])
         return NAN;
-    snprintf(command, sizeof command, "%s %s/optim_torch.py %d %d %d", SG_BENCH_PYTHON,
-             SG_BENCH_DIR, threads, BLOCKS, PER_BLOCK);
+    snprintf(command, sizeof command, "'%s' '%s/optim_torch.py' %d %d %d", python, SG_BENCH_DIR,
+             threads, BLOCKS, PER_BLOCK);
     FILE *pipe = popen(command, "r");
     if (!pipe || fscanf(pipe, "%lf", &milliseconds) != 1)
         milliseconds = NAN;

@@ -1,10 +1,20 @@
-/* Shared by the benchmarks: the clock, and medians. */
+/* Shared by the benchmarks: the clock, medians, and the Python of the peers. */
 #ifndef SG_BENCH_TIMING_H
 #define SG_BENCH_TIMING_H
 
 #include <stdlib.h>
 
 #include "base/clock.h"
+
+#ifdef SG_BENCH_PYTHON
+/* The Python that has the peers: SG_BENCH_PEERS, or else the one that the build has found with
+ * PyTorch. Empty: none. */
+static inline const char *peer_python(void)
+{
+    const char *python = getenv("SG_BENCH_PEERS");
+    return python ? python : SG_BENCH_PYTHON;
+}
+#endif
 
 static inline int compare_doubles(const void *a, const void *b)
 {

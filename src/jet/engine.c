@@ -61,6 +61,15 @@ static int tile_points(int channels, int rows)
 
 /* ---- Layers ------------------------------------------------------------------------------- */
 
+/* Elements between the rows of a tile. Rows that are a multiple of many cache lines apart share the
+ * few sets of the cache that these lines may lie in, and the weight gradient reads down a column of
+ * them: wide rows are an odd number of lines apart. */
+static int row_stride(int count, int lanes, int line)
+{
+    int stride = round_up(count, lanes);
+    return stride >= 8 * line && stride % (2 * line) == 0 ? stride + line : stride;
+}
+
 static sg_status make_layers(sg_jet *jet, bool reverse)
 {
     const sg_jet_network *network = jet->network;
@@ -76,9 +85,9 @@ static sg_status make_layers(sg_jet *jet, bool reverse)
     for (size_t l = 0; l < layers; l++) {
         const sg_jet_layer *layer = &network->layers[l];
         sgi_layer_shape *shape = &jet->shapes[l];
-        *shape = (sgi_layer_shape){layer->inputs, layer->outputs,
-                                   round_up(layer->inputs, kernels->lanes),
-                                   round_up(layer->outputs, kernels->lanes), l + 1 == layers};
+        *shape = (sgi_layer_shape){
+            layer->inputs, layer->outputs, row_stride(layer->inputs, kernels->lanes, (int)line),
+            row_stride(layer->outputs, kernels->lanes, (int)line), l + 1 == layers};
         jet->whole[l].begin = layer->weight;
         size_t packed = kernels->packed_size(shape), gradient = kernels->gradient_size(shape);
         jet->packed_begin[l + 1] = jet->packed_begin[l] + sgi_align_up(packed, line);
