@@ -39,7 +39,7 @@ const cli_option options[] = {
     ROW(problem, OPTION_TEXT, "FILE",
         "the problem that the weights solve, when RUN is a file of weights"),
     ROW(grid, OPTION_TEXT, "NxM", "evaluate on a grid with so many points along each coordinate"),
-    ROW(points, OPTION_TEXT, "FILE", "evaluate at the points of a .csv, .npy or .npz file"),
+    ROW(points, OPTION_TEXT, "FILE", "evaluate at the points of a .csv, .npy, .npz or .mat file"),
     ROW(fields, OPTION_TEXT, "LIST",
         "the quantities to evaluate, as u,u_x,u_xx (default: the fields)"),
     ROW(residuals, OPTION_FLAG, NULL, "evaluate the residual of each equation as well"),

@@ -60,6 +60,28 @@ static void separators_are_found(void **state)
     }
 }
 
+/* The last comment names the columns where it has a name for each. */
+static void comsols_heads_are_names(void **state)
+{
+    (void)state;
+    static const char text[] = "% Model:   a.mph\n% Expressions: 2\n"
+                               "% x                y (m)    u (K) @ t=0.5   w, v\n"
+                               "0  1  2  3 4\n5  6  7  8 9\n";
+    static const char *const names[] = {"x", "y", "u @ t=0.5", "w", "v"};
+    sgi_csv csv;
+    assert_ok(sgi_csv_parse(text, sizeof text - 1, "t.txt", NULL, &csv, NULL));
+    assert_int_equal(csv.columns, 5);
+    assert_int_equal(csv.rows, 2);
+    for (size_t c = 0; c < 5; c++)
+        assert_string_equal(csv.names[c], names[c]);
+    assert_true(csv.values[9] == 9);
+    sgi_csv_release(&csv);
+    static const char remark[] = "% two words\n0 1 2\n";
+    assert_ok(sgi_csv_parse(remark, sizeof remark - 1, "t.txt", NULL, &csv, NULL));
+    assert_null(csv.names);
+    sgi_csv_release(&csv);
+}
+
 static void mistakes_have_their_line(void **state)
 {
     (void)state;
@@ -153,9 +175,10 @@ static void allocations_fail_in_turn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_bit_comes_back),     cmocka_unit_test(separators_are_found),
-        cmocka_unit_test(mistakes_have_their_line), cmocka_unit_test(memory_is_bounded_by_the_text),
-        cmocka_unit_test(a_sink_stops_the_writing), cmocka_unit_test(allocations_fail_in_turn),
+        cmocka_unit_test(every_bit_comes_back),          cmocka_unit_test(separators_are_found),
+        cmocka_unit_test(comsols_heads_are_names),       cmocka_unit_test(mistakes_have_their_line),
+        cmocka_unit_test(memory_is_bounded_by_the_text), cmocka_unit_test(a_sink_stops_the_writing),
+        cmocka_unit_test(allocations_fail_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

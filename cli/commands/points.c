@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#include "files/csv.h"
-#include "files/npz.h"
+#include "files/arrays.h"
 #include "session.h"
 #include "text/nearest.h"
 
@@ -109,40 +109,13 @@ static int too_many(const char *path, size_t count)
     return EXIT_BAD_INPUT;
 }
 
-static int read_csv(columns *c, double **points, size_t *count)
-{
-    sg_diagnostic diagnostic = {0};
-    sgi_csv csv;
-    sg_status status = sgi_csv_read(c->path, FILE_LIMIT, NULL, &csv, &diagnostic);
-    if (status != SG_OK) {
-        tell(&diagnostic);
-        sgi_csv_release(&csv);
-        return exit_code_of_input(status);
-    }
-    c->column_count = csv.columns;
-    c->count = csv.rows;
-    c->stride = csv.columns;
-    c->named = csv.names != NULL;
-    int code = EXIT_DONE;
-    if (csv.columns > SG_MOST_COORDINATES && !csv.names)
-        code = too_many(c->path, csv.columns);
-    for (size_t i = 0; i < csv.columns && i <= SG_MOST_COORDINATES; i++) {
-        c->names[i] = csv.names ? csv.names[i] : "";
-        c->values[i] = csv.values + i;
-    }
-    if (csv.columns > SG_MOST_COORDINATES) /* one too many is enough to be refused by name */
-        c->column_count = SG_MOST_COORDINATES + 1;
-    if (code == EXIT_DONE)
-        code = arrange(c, points, count);
-    sgi_csv_release(&csv);
-    return code;
-}
-
 /* One array for each coordinate, of equal shapes. */
-static int take_arrays(columns *c, const sgi_arrays *arrays)
+static int take_arrays(columns *c, const sgi_arrays *arrays, bool named)
 {
-    c->named = true;
-    c->stride = 1;
+    if (!named && arrays->count > SG_MOST_COORDINATES)
+        return too_many(c->path, arrays->count);
+    c->named = named;
+    c->stride = 1; /* of columns, one too many is enough to be refused by name */
     c->column_count = arrays->count > SG_MOST_COORDINATES ? SG_MOST_COORDINATES + 1 : arrays->count;
     c->count = arrays->items[0].count;
     for (size_t i = 0; i < c->column_count; i++) {
@@ -182,21 +155,35 @@ static bool is_coordinate(const sgi_names *names, const char *name)
     return false;
 }
 
-static int read_npz(columns *c, double **points, size_t *count)
+/* Whether the file may hold one array with all points in it, instead of an array or a column for
+ * each coordinate. */
+static bool holds_arrays(const char *path)
+{
+    static const char *const ends[] = {".npz", ".npy", ".mat"};
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++)
+        if (strcasecmp(dot, ends[i]) == 0)
+            return true;
+    return false;
+}
+
+static int read_file(columns *c, double **points, size_t *count)
 {
     sg_diagnostic diagnostic = {0};
     sgi_arrays arrays;
-    sg_status status = sgi_npz_read(c->path, FILE_LIMIT, NULL, &arrays, &diagnostic);
+    bool named;
+    sg_status status = sgi_arrays_load(c->path, FILE_LIMIT, NULL, &arrays, &named, &diagnostic);
     int code = exit_code_of_input(status);
     if (status != SG_OK) {
         tell(&diagnostic);
     } else if (arrays.count == 0) {
         complain("%s holds no arrays", c->path);
         code = EXIT_BAD_INPUT;
-    } else if (arrays.count > 1 || is_coordinate(&c->problem->names, arrays.items[0].name)) {
-        code = take_arrays(c, &arrays);
-    } else {
+    } else if (holds_arrays(c->path) && arrays.count == 1 &&
+               !is_coordinate(&c->problem->names, arrays.items[0].name)) {
         code = take_table(c, &arrays.items[0]);
+    } else {
+        code = take_arrays(c, &arrays, named);
     }
     if (code == EXIT_DONE)
         code = arrange(c, points, count);
@@ -232,10 +219,8 @@ static void warn_outside(const sgi_problem *problem, const char *path, const dou
 int read_points(const char *path, const sgi_problem *problem, double **points, size_t *count)
 {
     columns c = {.path = path, .problem = problem};
-    const char *dot = strrchr(path, '.');
-    bool numpy = dot && (strcmp(dot, ".npz") == 0 || strcmp(dot, ".npy") == 0);
     *points = NULL;
-    int code = numpy ? read_npz(&c, points, count) : read_csv(&c, points, count);
+    int code = read_file(&c, points, count);
     if (code == EXIT_DONE)
         warn_outside(problem, path, *points, *count);
     return code;

@@ -1,4 +1,5 @@
-/* The points of `eval --points`, from CSV or NumPy files, by the names of their columns. */
+/* The points of `eval --points`, from tables and files of NumPy and MATLAB, by the names of their
+ * columns. */
 #ifndef SG_CLI_POINTS_H
 #define SG_CLI_POINTS_H
 

@@ -78,7 +78,8 @@ sg_status sgi_csv_write(const char *path, size_t columns, const char *const *nam
 typedef struct scanner {
     const char *at, *end;
     size_t line;
-    char separator; /* ',', ';' or ' ' for any white space */
+    char separator;   /* ',', ';' or ' ' for any white space */
+    const char *head; /* the last comment with %, behind that sign; NULL: none */
     const char *path;
     sg_diagnostic *diagnostic;
 } scanner;
@@ -106,8 +107,10 @@ static bool next_line(scanner *s)
         skip_blanks(s);
         if (s->at == s->end)
             return false;
-        if (*s->at != '\n' && *s->at != '#')
+        if (*s->at != '\n' && *s->at != '#' && *s->at != '%')
             return true;
+        if (*s->at == '%')
+            s->head = s->at + 1;
         while (!at_line_end(s))
             s->at++;
         if (s->at < s->end) {
@@ -235,6 +238,52 @@ static sg_status read_names(scanner *s, sgi_csv *out)
     return SG_OK;
 }
 
+/* ---- The head of a COMSOL export: the last comment names the columns, as in
+ * "% x    y    u (K) @ t=0    u (K) @ t=0.5", apart by two blanks or more, or by commas ---- */
+
+/* The next name without its unit; false at the end of the line. */
+static bool take_head(const char **at, const char *end, char name[CELL_MAX])
+{
+    size_t length = 0;
+    int depth = 0;
+    while (*at < end && (is_blank(**at) || **at == ','))
+        ++*at;
+    for (; *at < end && **at != '\n' && **at != ','; ++*at) {
+        bool blank = is_blank(**at);
+        if (blank && (end - *at < 2 || is_blank((*at)[1]) || (*at)[1] == '\n'))
+            break;
+        depth += (**at == '(') - (**at == ')');
+        bool unit = depth > 0 || **at == ')';
+        if (!unit && length + 1 < CELL_MAX && !(blank && length && is_blank(name[length - 1])))
+            name[length++] = **at;
+    }
+    while (length && is_blank(name[length - 1]))
+        length--;
+    name[length] = 0;
+    return length > 0;
+}
+
+static sg_status read_head(const scanner *s, sgi_csv *out)
+{
+    const char *at = s->head;
+    char name[CELL_MAX];
+    size_t count = 0;
+    while (take_head(&at, s->end, name))
+        count++;
+    if (count != out->columns)
+        return SG_OK; /* a remark */
+    out->names = sgi_allocate(&out->allocator, out->columns, sizeof *out->names);
+    if (!out->names)
+        return SG_ERROR_MEMORY;
+    at = s->head;
+    for (size_t c = 0; c < out->columns && take_head(&at, s->end, name); c++) {
+        out->names[c] = sgi_copy_text(&out->allocator, name);
+        if (!out->names[c])
+            return SG_ERROR_MEMORY;
+    }
+    return SG_OK;
+}
+
 static sg_status read_row(scanner *s, sgi_csv *out)
 {
     double *row = out->values + out->rows * out->columns;
@@ -267,6 +316,8 @@ static sg_status parse(scanner *s, sgi_csv *out)
     sg_status status = measure_first(*s, &out->columns, &numbers);
     if (status == SG_OK && !numbers)
         status = read_names(s, out);
+    else if (status == SG_OK && s->head)
+        status = read_head(s, out);
     if (status != SG_OK)
         return status;
     /* A cell takes two bytes of text at least, its own and one after it: a wide first line and many
@@ -287,7 +338,7 @@ sg_status sgi_csv_parse(const char *text, size_t size, const char *path,
                         const sg_allocator *allocator, sgi_csv *out, sg_diagnostic *diagnostic)
 {
     *out = (sgi_csv){.allocator = sgi_allocator_or_heap(allocator)};
-    scanner s = {text, text + size, 1, ',', path, diagnostic};
+    scanner s = {text, text + size, 1, ',', NULL, path, diagnostic};
     if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) /* byte order mark */
         s.at += 3;
     sg_status status = parse(&s, out);

@@ -2,8 +2,10 @@
  *
  * Written: a line of names, then one line a row, comma-separated, 17 significant digits, so that
  * reading gives back every bit. Read: comma, semicolon or white space between the cells (found from
- * the first line), an optional line of names, lines starting with # skipped. A mistake is reported
- * with its line. Numbers use a point; the C locale is assumed. */
+ * the first line), an optional line of names, lines starting with # or % skipped; where the last
+ * comment with % before the numbers has a name for each column, as in COMSOL's exports, these are
+ * the names, without their units in parentheses. A mistake is reported with its line. Numbers use a
+ * point; the C locale is assumed. */
 #ifndef SG_FILES_CSV_H
 #define SG_FILES_CSV_H
 

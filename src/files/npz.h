@@ -2,38 +2,18 @@
  *
  * Written: stored (not compressed) entries, .npy format 1.0, little-endian, C order. The same
  * arrays give the same bytes: entries carry no time. Archives are limited to 4 GiB (no zip64).
- * Read: stored and deflated entries; f4, f8, i1, i4, i8, u1 and bool; little-endian; C or Fortran
- * order. Everything becomes double in C order. Sizes are checked before memory is taken, checksums
- * before values are believed; what does not fit is refused with SG_ERROR_FORMAT. */
+ * Read: stored and deflated entries; f4, f8, c8, c16, integers and bool; little-endian; C or
+ * Fortran order. Everything becomes double in C order. Sizes are checked before memory is taken,
+ * checksums before values are believed; what does not fit is refused with SG_ERROR_FORMAT. */
 #ifndef SG_FILES_NPZ_H
 #define SG_FILES_NPZ_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stablegrad/diagnostic.h"
-#include "stablegrad/memory.h"
-#include "stablegrad/status.h"
-
-enum { SG_ARRAY_RANK = 16 };
+#include "files/arrays.h"
 
 typedef enum sgi_array_type { SG_ARRAY_FLOAT64, SG_ARRAY_FLOAT32, SG_ARRAY_INT64 } sgi_array_type;
-
-/* One array as read: product of shape = count values, last index fastest. */
-typedef struct sgi_array {
-    char *name; /* without .npy; empty when read from a .npy file */
-    size_t rank;
-    size_t shape[SG_ARRAY_RANK];
-    size_t count;
-    double *values; /* (count) */
-} sgi_array;
-
-/* Owns all its memory; released with sgi_arrays_release. */
-typedef struct sgi_arrays {
-    sg_allocator allocator;
-    size_t count;
-    sgi_array *items; /* (count), in the order of the file */
-} sgi_arrays;
 
 /* Reads a .npz or .npy file, told apart by content. `limit` bounds the bytes of the file and of all
  * arrays in memory. *out is always safe to release. */
@@ -43,9 +23,6 @@ SG_CHECKED sg_status sgi_npz_read(const char *path, size_t limit, const sg_alloc
 SG_CHECKED sg_status sgi_npz_parse(const void *data, size_t size, const char *path, size_t limit,
                                    const sg_allocator *allocator, sgi_arrays *out,
                                    sg_diagnostic *diagnostic);
-void sgi_arrays_release(sgi_arrays *arrays);
-/* The array of that name, or NULL. */
-const sgi_array *sgi_arrays_find(const sgi_arrays *arrays, const char *name);
 
 /* An archive being written; nothing is seen under its name before the commit. */
 typedef struct sgi_npz sgi_npz;

@@ -11,26 +11,16 @@
 #include "files/npz.h"
 
 enum { LOCAL_SIZE = 30, CENTRAL_SIZE = 46, END_SIZE = 22, COMMENT_MAX = 65535 };
-/* Deflate cannot shrink by more than this. */
-enum { RATIO_MAX = 1032 };
 
 typedef struct reader {
     const unsigned char *data; /* (size) */
     size_t size;
-    size_t left; /* bytes that may still be taken for arrays */
-    sgi_arrays *out;
-    const char *path;
-    sg_diagnostic *diagnostic;
+    sgi_array_reader arrays;
 } reader;
 
 static sg_status bad(const reader *r, const char *why)
 {
-    return sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path, "%s", why);
-}
-
-static sg_status no_memory(const reader *r)
-{
-    return sgi_fail_file(r->diagnostic, SG_ERROR_MEMORY, r->path, "out of memory");
+    return sgi_array_bad(&r->arrays, why);
 }
 
 static uint32_t load16(const unsigned char *at)
@@ -48,13 +38,6 @@ static uint32_t load32(const unsigned char *at)
 typedef struct cursor {
     const char *at, *end;
 } cursor;
-
-typedef struct layout {
-    char kind; /* f, i, u or b */
-    size_t width;
-    bool fortran;
-    size_t rank, shape[SG_ARRAY_RANK];
-} layout;
 
 static void skip_space(cursor *c)
 {
@@ -101,7 +84,7 @@ static bool take_size(cursor *c, size_t *value)
     return true;
 }
 
-static bool take_shape(cursor *c, layout *l)
+static bool take_shape(cursor *c, sgi_layout *l)
 {
     l->rank = 0;
     if (!take(c, '('))
@@ -126,22 +109,23 @@ static bool take_word(cursor *c, const char *word)
     return true;
 }
 
-static bool take_type(cursor *c, layout *l)
+static bool take_type(cursor *c, sgi_layout *l)
 {
-    static const char *const known[] = {"<f8", "<f4", "<i8", "<i4", "|i1", "|u1", "|b1"};
+    static const char *const known[] = {"<f8", "<f4", "<i8", "<i4", "<i2", "|i1", "<u8",
+                                        "<u4", "<u2", "|u1", "|b1", "<c8", "<c16"};
     char text[8];
     if (!take_text(c, text, sizeof text))
         return false;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(text, known[i]) == 0) {
             l->kind = text[1];
-            l->width = (size_t)(text[2] - '0');
+            l->width = text[3] ? 16 : (size_t)(text[2] - '0');
             return true;
         }
     return false;
 }
 
-static bool take_dictionary(cursor *c, layout *l)
+static bool take_dictionary(cursor *c, sgi_layout *l)
 {
     unsigned seen = 0;
     if (!take(c, '{'))
@@ -170,71 +154,6 @@ static bool take_dictionary(cursor *c, layout *l)
     return seen == 7;
 }
 
-/* --- values --- */
-
-static double value_at(const unsigned char *at, const layout *l)
-{
-    union {
-        double f8;
-        float f4;
-        int64_t i8;
-        int32_t i4;
-        int8_t i1;
-    } v;
-    memcpy(&v, at, l->width);
-    if (l->kind == 'f')
-        return l->width == 8 ? v.f8 : (double)v.f4;
-    if (l->kind == 'i')
-        return l->width == 8 ? (double)v.i8 : l->width == 4 ? (double)v.i4 : (double)v.i1;
-    return (double)*at;
-}
-
-/* Converts the values to double in C order. In Fortran order the first index is fastest, so the
- * place of an element is found by counting its index up in C order. */
-static void convert(const unsigned char *from, const layout *l, double *to, size_t count)
-{
-    if (!l->fortran || l->rank < 2) {
-        for (size_t i = 0; i < count; i++)
-            to[i] = value_at(from + i * l->width, l);
-        return;
-    }
-    size_t stride[SG_ARRAY_RANK], index[SG_ARRAY_RANK] = {0}, place = 0, next = 1;
-    for (size_t d = 0; d < l->rank; d++) {
-        stride[d] = next;
-        next *= l->shape[d];
-    }
-    for (size_t i = 0; i < count; i++) {
-        to[i] = value_at(from + place * l->width, l);
-        for (size_t d = l->rank; d-- > 0;) {
-            place += stride[d];
-            if (++index[d] < l->shape[d])
-                break;
-            place -= stride[d] * l->shape[d];
-            index[d] = 0;
-        }
-    }
-}
-
-static sg_status add_array(reader *r, const char *name, size_t name_length, const layout *l,
-                           size_t count, const unsigned char *values)
-{
-    if (count > r->left / sizeof(double))
-        return bad(r, "arrays are larger than the limit");
-    r->left -= count * sizeof(double);
-    const sg_allocator *allocator = &r->out->allocator;
-    sgi_array *array = &r->out->items[r->out->count++];
-    array->rank = l->rank;
-    memcpy(array->shape, l->shape, sizeof array->shape);
-    array->count = count;
-    array->name = sgi_allocate(allocator, name_length + 1, 1);
-    array->values = sgi_allocate(allocator, count, sizeof(double));
-    if (!array->name || !array->values)
-        return no_memory(r);
-    memcpy(array->name, name, name_length);
-    convert(values, l, array->values, count);
-    return SG_OK;
-}
-
 static sg_status parse_npy(reader *r, const char *name, size_t name_length,
                            const unsigned char *data, size_t size)
 {
@@ -247,52 +166,19 @@ static sg_status parse_npy(reader *r, const char *name, size_t name_length,
     if (length > size - begin)
         return bad(r, "a .npy header is longer than its file");
     cursor c = {(const char *)data + begin, (const char *)data + begin + length};
-    layout l = {0};
+    sgi_layout l = {0};
     if (!take_dictionary(&c, &l))
-        return bad(r, "a .npy header that is not understood (types: f4 f8 i1 i4 i8 u1 bool, "
-                      "little-endian, at most 8 dimensions)");
-    size_t count = 1, bytes;
-    for (size_t i = 0; i < l.rank; i++)
-        if (__builtin_mul_overflow(count, l.shape[i], &count))
-            return bad(r, "a .npy shape is too large");
+        return bad(r, "a .npy header that is not understood (types: f4 f8 c8 c16 bool and "
+                      "integers, little-endian, at most 16 dimensions)");
+    size_t count, bytes;
+    if (!sgi_layout_count(&l, &count))
+        return bad(r, "a .npy shape is too large");
     if (__builtin_mul_overflow(count, l.width, &bytes) || bytes != size - begin - length)
         return bad(r, "a .npy shape does not agree with the number of bytes");
-    return add_array(r, name, name_length, &l, count, data + begin + length);
+    return sgi_array_add(&r->arrays, name, name_length, &l, count, data + begin + length);
 }
 
 /* --- the zip archive --- */
-
-static void *zlib_allocate(void *allocator, unsigned count, unsigned size)
-{
-    return sgi_allocate(allocator, count, size);
-}
-
-static void zlib_release(void *allocator, void *memory)
-{
-    sgi_release(allocator, memory);
-}
-
-static sg_status inflate_entry(reader *r, const unsigned char *from, size_t size, unsigned char *to,
-                               size_t expected)
-{
-    z_stream stream = {.zalloc = zlib_allocate,
-                       .zfree = zlib_release,
-                       .opaque = &r->out->allocator,
-                       .next_in = (unsigned char *)from,
-                       .avail_in = (unsigned)size,
-                       .next_out = to,
-                       .avail_out = (unsigned)expected};
-    int result = inflateInit2(&stream, -MAX_WBITS);
-    if (result == Z_OK) {
-        result = inflate(&stream, Z_FINISH);
-        if (result == Z_STREAM_END && stream.total_out != expected)
-            result = Z_DATA_ERROR;
-        (void)inflateEnd(&stream);
-    }
-    if (result == Z_MEM_ERROR)
-        return no_memory(r);
-    return result == Z_STREAM_END ? SG_OK : bad(r, "damaged compressed data");
-}
 
 typedef struct zip_entry {
     const char *name;
@@ -307,19 +193,20 @@ static sg_status unpack(reader *r, const zip_entry *e)
     const unsigned char *content = e->stored;
     sg_status status = SG_OK;
     if (e->method == 8) {
-        if (e->size / RATIO_MAX > e->stored_size || e->size > r->left)
+        if (e->size / SG_INFLATE_RATIO > e->stored_size || e->size > r->arrays.left)
             return bad(r, "arrays are larger than the limit");
-        unpacked = sgi_allocate(&r->out->allocator, e->size, 1);
+        unpacked = sgi_allocate(&r->arrays.out->allocator, e->size, 1);
         if (!unpacked)
-            return no_memory(r);
-        status = inflate_entry(r, e->stored, e->stored_size, unpacked, e->size);
+            return sgi_array_no_memory(&r->arrays);
+        status =
+            sgi_array_inflate(&r->arrays, e->stored, e->stored_size, -MAX_WBITS, unpacked, e->size);
         content = unpacked;
     }
     if (status == SG_OK && (uint32_t)crc32_z(0, content, e->size) != e->crc)
         status = bad(r, "a checksum does not agree: the file is damaged");
     if (status == SG_OK)
         status = parse_npy(r, e->name, e->name_length - 4, content, e->size);
-    sgi_release(&r->out->allocator, unpacked);
+    sgi_release(&r->arrays.out->allocator, unpacked);
     return status;
 }
 
@@ -390,9 +277,11 @@ static sg_status parse_zip(reader *r)
     size_t begin = load32(r->data + end + 16);
     if (begin > end || length > end - begin)
         return bad(r, "the archive's directory is not where its end says");
-    r->out->items = sgi_allocate(&r->out->allocator, count, sizeof *r->out->items);
-    if (!r->out->items)
-        return no_memory(r);
+    r->arrays.room = 2 * count; /* a complex array becomes two */
+    r->arrays.out->items =
+        sgi_allocate(&r->arrays.out->allocator, 2 * count, sizeof *r->arrays.out->items);
+    if (!r->arrays.out->items)
+        return sgi_array_no_memory(&r->arrays);
     return parse_directory(r, begin, begin + length, count);
 }
 
@@ -400,11 +289,12 @@ sg_status sgi_npz_parse(const void *data, size_t size, const char *path, size_t 
                         const sg_allocator *allocator, sgi_arrays *out, sg_diagnostic *diagnostic)
 {
     *out = (sgi_arrays){.allocator = sgi_allocator_or_heap(allocator)};
-    reader r = {data, size, limit, out, path, diagnostic};
+    reader r = {data, size, {out, 0, limit, path, diagnostic}};
     sg_status status;
     if (size >= 6 && memcmp(data, "\x93NUMPY", 6) == 0) {
-        out->items = sgi_allocate(&out->allocator, 1, sizeof *out->items);
-        status = out->items ? parse_npy(&r, "", 0, data, size) : no_memory(&r);
+        out->items = sgi_allocate(&out->allocator, 2, sizeof *out->items);
+        r.arrays.room = 2;
+        status = out->items ? parse_npy(&r, "", 0, data, size) : sgi_array_no_memory(&r.arrays);
     } else {
         status = parse_zip(&r);
     }
@@ -424,23 +314,4 @@ sg_status sgi_npz_read(const char *path, size_t limit, const sg_allocator *given
         status = sgi_npz_parse(data, size, path, limit, given, out, diagnostic);
     sgi_release(&out->allocator, data);
     return status;
-}
-
-void sgi_arrays_release(sgi_arrays *arrays)
-{
-    for (size_t i = 0; arrays->items && i < arrays->count; i++) {
-        sgi_release(&arrays->allocator, arrays->items[i].name);
-        sgi_release(&arrays->allocator, arrays->items[i].values);
-    }
-    sgi_release(&arrays->allocator, arrays->items);
-    arrays->items = NULL;
-    arrays->count = 0;
-}
-
-const sgi_array *sgi_arrays_find(const sgi_arrays *arrays, const char *name)
-{
-    for (size_t i = 0; i < arrays->count; i++)
-        if (strcmp(arrays->items[i].name, name) == 0)
-            return &arrays->items[i];
-    return NULL;
 }
