@@ -1,4 +1,5 @@
 /* Shapes from files: paths, sums, the copy that a run keeps, and what is refused. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,6 +140,148 @@ static void test_paths(void **state)
     assert_int_equal(unlink(in(folder, "solid.stl")), 0);
 }
 
+/* ---- Polygons ------------------------------------------------------------------------------ */
+
+static const char area_text[] = "coordinates: {x: [0, 4], t: [0, 1], y: [0, 4]}\n"
+                                "shapes: {part: {polygon: {file: %s}}}\n"
+                                "domain: part\n"
+                                "fields: [u]\n"
+                                "equations: {heat: u_t - lap(u)}\n"
+                                "conditions: {edge: {at: part.boundary, u_n: 0, points: 500}}\n";
+
+/* Writes the file and reads a problem with it; a message says that it must be refused so. */
+static sgi_problem *read_area(const char *name, const char *content, const char *message)
+{
+    char text[sizeof area_text + 64];
+    put(in(folder, name), content, strlen(content));
+    snprintf(text, sizeof text, area_text, name);
+    if (!message)
+        return read_in(folder, text);
+    refused_in(folder, text, message);
+    return NULL;
+}
+
+static void expect_area(const char *name, const char *content, double area, double length)
+{
+    sgi_problem *problem = read_area(name, content, NULL);
+    const sgi_region *region = problem->domain.region;
+    assert_close(region->measure, area, 1e-14);
+    assert_close(region->sides[0].measure, length, 1e-14);
+    sgi_uniforms u = {.seed = 3};
+    for (int i = 0; i < 500; i++) { /* the normal points out of every ring */
+        double x[2], normal[2], out[2], within[2];
+        sgi_shape_boundary_point(region->steps[0].shape, &u, x, normal);
+        for (int k = 0; k < 2; k++) {
+            out[k] = x[k] + 1e-6 * normal[k];
+            within[k] = x[k] - 1e-6 * normal[k];
+        }
+        assert_close(sgi_region_distance(region, x), 0, 1e-14);
+        assert_true(sgi_region_distance(region, out) > 0);
+        assert_true(sgi_region_distance(region, within) < 0);
+    }
+    sgi_problem_destroy(problem);
+}
+
+#define SQUARE(a, b)      "[[" a "," a "],[" b "," a "],[" b "," b "],[" a "," b "],[" a "," a "]]"
+#define POLYGON(rings)    "{\"type\": \"Polygon\", \"coordinates\": [" rings "]}"
+#define FEATURE(geometry) "{\"type\": \"Feature\", \"geometry\": " geometry "}"
+
+static void test_tables(void **state)
+{
+    (void)state;
+    expect_area("a.csv", "0,0\n3,0\n0,4\n", 6, 12);
+    expect_area("a.csv", "# a triangle\n0 0\n0 4\n3 0\n0 0\n", 6, 12);
+    expect_area("a.csv", "id;y;x\n1;0;0\n2;0;3\n3;4;0\n", 6, 12);
+    read_area("a.csv", "lon,lat\n0,0\n1,0\n0,1\n", "a.csv: its first line names no column 'x'");
+    read_area("a.csv", "0,0,1\n1,0,1\n0,1,1\n",
+              "a.csv: it has 3 columns and no line of names, and a corner has 2 numbers");
+    read_area("a.csv", "0,0\n1,0\n0,one\n", "a.csv, line 3: not a number: 'one'");
+    read_area("a.csv", "x,y\n", "a.csv: it has no corners");
+    read_area("a.csv", "0,0\n1,0\n", "a.csv: ring 1 has fewer than three corners");
+    read_area("a.csv", "0,0\n1,0\n1,0\n0,1\n",
+              "two corners that follow each other are at the same place, (1, 0)");
+    read_area("a.csv", "0,0\n1,0\n1,nan\n0,1\n", "corner 3 has a coordinate that cannot be used");
+    read_area("a.csv", "0,0\n2,2\n2,0\n0,1\n",
+              "a.csv: edges cross or touch each other at (0.666666667, 0.666666667)");
+    read_area("a.csv", "0,0\n2,0\n2,2\n1,0\n0,2\n",
+              "a.csv: edges cross or touch each other at (1, 0)");
+    read_area("a.csv", "0,0\n2,0\n1,0\n1,1\n", "a.csv: edges cross or touch each other at ");
+}
+
+static void test_geojson(void **state)
+{
+    (void)state;
+    expect_area("a.geojson", POLYGON(SQUARE("0", "3")), 9, 12);
+    expect_area("a.geojson", FEATURE(POLYGON(SQUARE("0", "3") "," SQUARE("1", "2"))), 8, 16);
+    expect_area(
+        "a.geojson",
+        "{\"type\": \"FeatureCollection\", \"features\": [" FEATURE(POLYGON(SQUARE("0", "3"))) "]}",
+        9, 12);
+    /* an island in a lake, as a polygon of its own */
+    expect_area("a.GeoJSON",
+                "{\"type\": \"MultiPolygon\", \"coordinates\": [[" SQUARE("0", "4") "," SQUARE(
+                    "1", "3") "],[" SQUARE("1.5", "2.5") "]]}",
+                13, 28);
+    (void)unlink(in(folder, "a.GeoJSON"));
+    read_area("a.geojson", "{\"type\": \"Polygon\",\n coordinates: []}", "a.geojson, line 2: ");
+    read_area("a.geojson", "[1]", "it is no GeoJSON object");
+    read_area("a.geojson", "{\"type\": \"Point\", \"coordinates\": [0, 0]}",
+              "its geometry is of type 'Point', not a Polygon or MultiPolygon");
+    read_area("a.geojson",
+              "{\"type\": \"FeatureCollection\", \"features\": [" FEATURE(
+                  POLYGON(SQUARE("0", "3"))) "," FEATURE(POLYGON(SQUARE("0", "3"))) "]}",
+              "it has 2 features, and which is meant cannot be told: keep one");
+    read_area("a.geojson", POLYGON("[[0,0],[1,0],[0,0]]"),
+              "ring 1 has fewer than four positions, of which the last repeats the first");
+    read_area("a.geojson", POLYGON("[[0,0],[1,0],[1,1],[0,1]]"),
+              "ring 1 does not end where it begins");
+    read_area("a.geojson", POLYGON(SQUARE("0", "3") ",[[1,1],[1,\"2\"],[2,2],[1,1]]"),
+              "ring 2 has a position that is not a list of two numbers");
+    read_area("a.geojson", POLYGON(""), "a polygon has no list of rings");
+    read_area("a.geojson", POLYGON(SQUARE("0", "1") "," SQUARE("2", "3")),
+              "ring 2, at (2, 2), is a hole that does not lie in its polygon");
+    read_area("a.geojson", POLYGON(SQUARE("0", "2") "," SQUARE("1", "3")),
+              "edges cross or touch each other at ");
+    read_area("a.geojson",
+              "{\"type\": \"MultiPolygon\", \"coordinates\": [[" SQUARE("0", "4") "],[" SQUARE(
+                  "1", "2") "]]}",
+              "ring 2, at (1, 1), lies in another polygon");
+}
+
+/* Many corners are looked up in a tree: the distance is what looking at all of them says. */
+static void test_many_corners(void **state)
+{
+    (void)state;
+    enum { CORNERS = 2000 };
+    static char text[CORNERS * 48];
+    size_t used = 0;
+    for (int i = 0; i < CORNERS; i++) {
+        double angle = 2 * M_PI * i / CORNERS, radius = 1.3 + 0.6 * cos(7 * angle);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%.17g,%.17g\n",
+                                 2 + radius * cos(angle), 2 + radius * sin(angle));
+    }
+    sgi_problem *problem = read_area("a.csv", text, NULL);
+    const sgi_shape *shape = problem->domain.region->steps[0].shape;
+    assert_int_equal(shape->counts[0], CORNERS);
+    assert_close(problem->domain.region->measure, M_PI * (1.69 + 0.18), 1e-4);
+    for (int i = 0; i < 400; i++) {
+        double x[2] = {4.0 * (i % 20) / 19, 4.0 * (i / 20) / 19}, nearest = INFINITY;
+        bool inside = false;
+        for (int e = 0; e < CORNERS; e++) {
+            const double *a = shape->values[0] + 2 * e,
+                         *b = shape->values[0] + 2 * ((e + 1) % CORNERS);
+            double ex = b[0] - a[0], ey = b[1] - a[1];
+            double share = ((x[0] - a[0]) * ex + (x[1] - a[1]) * ey) / (ex * ex + ey * ey);
+            share = fmin(fmax(share, 0), 1);
+            nearest = fmin(nearest, hypot(a[0] + share * ex - x[0], a[1] + share * ey - x[1]));
+            if ((a[1] > x[1]) != (b[1] > x[1]) && x[0] < a[0] + ex * (x[1] - a[1]) / ey)
+                inside = !inside;
+        }
+        assert_close(sgi_shape_distance(shape, x), inside ? -nearest : nearest, 1e-13);
+    }
+    sgi_problem_destroy(problem);
+}
+
 static sg_status read_failing(const sg_allocator *allocator, void *context)
 {
     sgi_problem *problem;
@@ -153,9 +296,14 @@ static sg_status read_failing(const sg_allocator *allocator, void *context)
 static void test_memory_runs_out(void **state)
 {
     (void)state;
-    char text[sizeof solid_text];
-    memcpy(text, solid_text, sizeof text);
+    char text[1024];
+    memcpy(text, solid_text, sizeof solid_text);
     put_solid(in(folder, "solid.stl"), 1);
+    some_allocations_fail(read_failing, text, 20);
+    snprintf(text, sizeof text, area_text, "a.geojson");
+    put(in(folder, "a.geojson"), POLYGON(SQUARE("0", "3")), strlen(POLYGON(SQUARE("0", "3"))));
+    some_allocations_fail(read_failing, text, 20);
+    snprintf(text, sizeof text, area_text, "a.csv");
     some_allocations_fail(read_failing, text, 20);
 }
 
@@ -169,7 +317,7 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-    static const char *const names[] = {"solid.stl", "part.stl"};
+    static const char *const names[] = {"solid.stl", "part.stl", "a.csv", "a.geojson", "a.GeoJSON"};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         (void)unlink(in(folder, names[i]));
@@ -181,9 +329,9 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_paths),
-        cmocka_unit_test(test_memory_runs_out),
+        cmocka_unit_test(test_copies),       cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_tables),       cmocka_unit_test(test_geojson),
+        cmocka_unit_test(test_many_corners), cmocka_unit_test(test_memory_runs_out),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -61,7 +61,7 @@ typedef struct sgi_shape_kind {
     sgi_shape_key keys[SG_MOST_SHAPE_KEYS]; /* all are needed; ends with a name of NULL */
     bool either;                            /* one key alone is needed, whichever */
     bool unbounded;
-    /* Of a kind with a file: the endings that its name may have, ".csv .geojson", and what makes
+    /* Of a kind with a file: the endings that its name may have, ".csv or .geojson", and what makes
      * numbers and `made` of the content. A mistake is told in `diagnostic`. */
     const char *endings;
     sg_status (*read)(sgi_shape *shape, sgi_arena *arena, const char *data, size_t size,
@@ -101,6 +101,7 @@ struct sgi_shape {
     /* How far from `middle` the boundary of an unbounded shape matters. Given with the numbers;
      * sgi_shape_prepare brings `middle` into the shape's own place. */
     double reach, middle[SG_MOST_AXES];
+    const char *axis_names[SG_MOST_AXES]; /* of the coordinates, for a file that names them */
     const char *file;  /* that the numbers come from: the absolute path, or NULL; */
     const char *place; /* where it was read, which may be a copy; and */
     uint64_t sum;      /* a hash of its content */

@@ -155,7 +155,7 @@ static sg_status read_values(sgi_domain_reading *r, sgi_shape *shape, const sgi_
         status = i < 0 ? unknown_key(r, kind, key) : read_value(r, shape, node, key->next, i);
     }
     for (int i = 0; i < SG_MOST_SHAPE_KEYS && kind->keys[i].name && status == SG_OK; i++)
-        if (!shape->values[i] && !shape->file) {
+        if (kind->either ? given == 0 : !shape->values[i] && !shape->file) {
             status = sgi_domain_refuse(r, node, NULL, "the %s '%.40s' has no '%s'", kind->name,
                                        shape->name, kind->keys[i].name);
             sgi_diagnostic_suggest(r->reader->diagnostic, "as in  %s: %s", kind->name,
@@ -320,6 +320,8 @@ sg_status sgi_domain_read_shape(sgi_domain_reading *r, const sgi_yaml *name, con
         return SG_ERROR_MEMORY;
     *shape =
         (sgi_shape){.kind = sgi_shape_find(key->text), .name = name->text, .axes = r->domain->axes};
+    for (int k = 0; k < shape->axes; k++)
+        shape->axis_names[k] = r->reader->names->coordinates[r->domain->coordinates[k]];
     set_reach(r, shape);
     status = check_axes(r, key, shape->kind, name->text);
     if (status == SG_OK)
