@@ -65,6 +65,42 @@ static void check_places(const char *text)
 #define IN_TIME "coordinates: {x: [-1, 1], t: [0, 2]}\nfields: [u]\nequations: {pde: u_t = u_xx}\n"
 #define HOLE    "shapes: {hole: {disc: {center: [0.5, 0.5], radius: 0.2}}}\ndomain: box - hole\n"
 
+/* A start in value and slope, alone and beside walls that its values fit or do not fit. */
+static void test_slopes_in_time(void **state)
+{
+    (void)state;
+    static const char *const walls[] = {"", "  b: {at: x = -1 | x = 1, u: 0, exact: true}\n",
+                                        "  b: {at: x = -1, u: 3 + t, exact: true}\n"};
+    for (size_t w = 0; w < sizeof walls / sizeof walls[0]; w++) {
+        char text[600];
+        double points[2 * POINTS], values[POINTS];
+        snprintf(
+            text, sizeof text,
+            "coordinates: {x: [-1, 1], t: [0.5, 2]}\nfields: u\nequations: {wave: u_tt = u_xx}\n"
+            "conditions:\n%s  a: {at: t = 0.5, u_t: 1 - x^2, u: sin(pi*x), exact: true}\n",
+            walls[w]);
+        sg_pinn *pinn = open_text(text);
+        for (int i = 0; i < POINTS; i++) {
+            points[2 * i] = -0.99 + 1.98 * i / (POINTS - 1);
+            points[2 * i + 1] = 0.5;
+        }
+        evaluate(pinn, "u - sin(pi*x)", points, POINTS, values);
+        for (int i = 0; i < POINTS; i++)
+            assert_close(values[i], 0, 1e-12);
+        evaluate(pinn, "u_t - (1 - x^2)", points, POINTS, values);
+        for (int i = 0; i < POINTS; i++)
+            assert_close(values[i], 0, 1e-11);
+        evaluate(pinn, "u_tt", points, POINTS, values);
+        assert_true(fabs(values[POINTS / 3]) > 1e-6); /* left to the network */
+        sg_pinn_close(pinn);
+    }
+    for (size_t w = 0; w < 2; w++)
+        check_places(w ? IN_TIME "conditions: {a: {at: t = 0, u: x, u_t: 0, exact: true}}\n"
+                       : IN_TIME "conditions:\n"
+                                 "  a: {at: t = 0, u: sin(pi*x), u_t: 0, exact: true}\n"
+                                 "  b: {at: x = -1 | x = 1, u: 0, exact: true}\n");
+}
+
 static void test_values_on_places(void **state)
 {
     (void)state;
@@ -258,9 +294,13 @@ static void test_allocations_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values_on_places), cmocka_unit_test(test_derivatives),
-        cmocka_unit_test(test_gradient),         cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_written_and_read), cmocka_unit_test(test_allocations_fail),
+        cmocka_unit_test(test_values_on_places),
+        cmocka_unit_test(test_derivatives),
+        cmocka_unit_test(test_slopes_in_time),
+        cmocka_unit_test(test_gradient),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_written_and_read),
+        cmocka_unit_test(test_allocations_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

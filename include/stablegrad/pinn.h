@@ -18,6 +18,10 @@
  *
  *     L = sum over components of w / N * sum over items of r^2 = 1/2 |R|^2,  R = sqrt(2 w / N) r
  *
+ * A condition on an integral has one residual, the integral's difference from its value, which
+ * every one of its N items stands for. A sg_jacobian that is made from the batch's engine sees
+ * single points instead; the functions here see the integral.
+ *
  * R, the weighted residual vector, holds set after set, in a set item after item, and in an item
  * component after component. Its Jacobian J is taken with respect to the network's parameters in
  * the order of the network's flat array (jet.h). So the gradient of L is J^T R.

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/params.h"
 #include "diagnose/trial.h"
+#include "pinn/pinn.h"
 #include "scale/blocks.h"
 #include "scale/scaler.h"
 
@@ -262,6 +263,8 @@ static sg_status find_spectrum(sgi_diagnose *d, const double *factors, sgi_spect
         return sgi_spectrum_lanczos(spectrum, multiply, &(kernel_product){d, factors}, d->size,
                                     d->r, d->products, &d->allocator);
     sg_status status = sg_jacobian_kernel(d->jacobian, factors, d->kernel);
+    if (status == SG_OK)
+        sgi_pinn_average_kernel(d->batch, d->kernel);
     return status == SG_OK ? sgi_spectrum_dense(spectrum, d->kernel, d->size, d->r, &d->allocator)
                            : status;
 }

@@ -160,9 +160,8 @@ bool sgi_region_try_interior(const sgi_region *region, sgi_uniforms *uniforms, d
     return sgi_region_distance(region, x) < 0;
 }
 
-/* The steps of a quasi-random sequence, the additive recurrence of the generalised golden ratio:
- * 1/g, 1/g^2, ... with g^(d+1) = g + 1. */
-static void find_strides(int axes, double *strides)
+/* 1/g, 1/g^2, ... with g^(d+1) = g + 1. */
+void sgi_quasi_strides(int axes, double *strides)
 {
     double ratio = 2;
     for (int n = 0; n < 60; n++)
@@ -171,8 +170,7 @@ static void find_strides(int axes, double *strides)
         strides[k] = pow(ratio, -(k + 1));
 }
 
-/* Point i of the sequence in the unit cube. */
-static void quasi_random(const double *strides, int axes, int i, double *point)
+void sgi_quasi_random(const double *strides, int axes, int i, double *point)
 {
     for (int k = 0; k < axes; k++) {
         double at = 0.5 + (i + 1) * strides[k];
@@ -194,9 +192,9 @@ static double count_measure(const sgi_region *region)
 {
     double strides[SG_MOST_AXES], x[SG_MOST_AXES], whole = 1;
     int inside = 0, points = affordable(region, 1);
-    find_strides(region->axes, strides);
+    sgi_quasi_strides(region->axes, strides);
     for (int i = 0; i < points; i++) {
-        quasi_random(strides, region->axes, i, x);
+        sgi_quasi_random(strides, region->axes, i, x);
         for (int k = 0; k < region->axes; k++)
             x[k] = region->lower[k] + (region->upper[k] - region->lower[k]) * x[k];
         inside += sgi_region_distance(region, x) < 0;
@@ -293,12 +291,12 @@ static sg_status list_sides(sgi_region *region)
 static void measure_sides(sgi_region *region)
 {
     double x[SG_MOST_AXES], normal[SG_MOST_AXES], strides[SG_MOST_AXES], first[SG_MOST_AXES];
-    find_strides(region->axes, strides);
+    sgi_quasi_strides(region->axes, strides);
     for (int i = 0; i < region->side_count; i++) {
         sgi_region_side *side = &region->sides[i];
         int kept = 0, tried = region->count == 1 ? 1 : affordable(region, 4 * region->side_count);
         for (int n = 0; n < tried; n++) {
-            quasi_random(strides, region->axes, n, first);
+            sgi_quasi_random(strides, region->axes, n, first);
             sgi_uniforms uniforms = {
                 .counter = (uint64_t)n << 24, .first = first, .first_count = region->axes};
             kept += sgi_region_try_side(region, i, &uniforms, x, normal);

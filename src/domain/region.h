@@ -78,6 +78,11 @@ bool sgi_region_touches(const sgi_region *region, const double *x, double *norma
 sgi_expr sgi_region_smooth(const sgi_region *region, sgi_expressions *exprs, const sgi_expr *x,
                            bool inside, const char **why);
 
+/* Point i of a quasi-random sequence in the unit cube, the additive recurrence of the generalised
+ * golden ratio: frac(1/2 + (i + 1) strides). */
+void sgi_quasi_strides(int axes, double *strides);
+void sgi_quasi_random(const double *strides, int axes, int i, double *point);
+
 /* How far two points that should be the same may be apart. */
 double sgi_region_tolerance(const sgi_region *region);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "pinn/pinn.h"
 
 static sg_status take_point(const sg_pinn *pinn, const sg_pinn_batch *batch,
                             const sg_allocator *allocator, sgi_bad_point *bad)
@@ -47,7 +48,7 @@ sg_status sgi_batch_bad_point(const sg_pinn *pinn, sg_pinn_batch *batch, const s
     *bad = (sgi_bad_point){.found = false};
     if (!residuals)
         return SG_ERROR_MEMORY;
-    sg_pinn_residuals(batch, residuals);
+    sgi_pinn_point_residuals(batch, residuals);
     while (at < count && isfinite(residuals[at]))
         at++;
     sgi_release(&allocator, residuals);

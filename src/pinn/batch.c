@@ -9,6 +9,7 @@ struct sg_pinn_batch {
     const sg_pinn *pinn;
     sgi_residual *residual;
     sg_jet *engine;
+    sg_jet *integrals;    /* of the sets that are integrals alone; NULL: there are none */
     sg_pinn_value *terms; /* (terms) */
     double *means;        /* (terms) */
     void *pulled;         /* (parameters): one set's share of J^T w */
@@ -47,6 +48,21 @@ static sg_status create_engine(sg_pinn_batch *b, const sg_pinn_batch_config *con
     return sg_jet_create(&b->engine, &jet, &b->allocator);
 }
 
+/* A gradient needs the integrals before it begins, and those need a forward pass of their sets. */
+static sg_status create_integrals(sg_pinn_batch *b, const sg_pinn_batch_config *config)
+{
+    sg_jet_set sets[SG_MOST_SETS];
+    sg_jet_config jet = sg_jet_defaults();
+    jet.network = b->pinn->network;
+    jet.sets = sets;
+    jet.pool = config->pool;
+    jet.isa = config->isa;
+    for (size_t s = 0; s < b->pinn->information.set_count; s++)
+        if (sgi_residual_is_integral(b->residual, (int)s))
+            sets[jet.set_count++] = sgi_residual_sets(b->residual)[s];
+    return jet.set_count > 0 ? sg_jet_create(&b->integrals, &jet, &b->allocator) : SG_OK;
+}
+
 static sg_status create_arrays(sg_pinn_batch *b)
 {
     const sg_pinn_information *information = &b->pinn->information;
@@ -77,6 +93,8 @@ sg_status sg_pinn_batch_create(sg_pinn_batch **out, sg_pinn *pinn,
     if (status == SG_OK)
         status = create_engine(b, config);
     if (status == SG_OK)
+        status = create_integrals(b, config);
+    if (status == SG_OK)
         status = create_arrays(b);
     if (status != SG_OK) {
         sg_pinn_batch_destroy(b);
@@ -92,6 +110,7 @@ void sg_pinn_batch_destroy(sg_pinn_batch *b)
     if (!b)
         return;
     sg_jet_destroy(b->engine);
+    sg_jet_destroy(b->integrals);
     sgi_residual_destroy(b->residual);
     sgi_release(&b->allocator, b->terms);
     sgi_release(&b->allocator, b->means);
@@ -114,6 +133,15 @@ static bool has_set(const sg_pinn_batch *b, size_t set)
     return set < b->pinn->information.set_count;
 }
 
+/* The integrals among the sets before `set`. */
+static size_t count_integrals(const sg_pinn_batch *b, size_t set)
+{
+    size_t count = 0;
+    for (size_t s = 0; s < set; s++)
+        count += sgi_residual_is_integral(b->residual, (int)s);
+    return count;
+}
+
 sg_status sg_pinn_give(sg_pinn_batch *b, size_t set, const double *points, size_t count,
                        sg_diagnostic *diagnostic)
 {
@@ -126,6 +154,8 @@ sg_status sg_pinn_give(sg_pinn_batch *b, size_t set, const double *points, size_
                            : SG_ERROR_ARGUMENT;
     if (status == SG_OK)
         status = sg_jet_resize(b->engine, set, sg_pinn_items(b, set), NULL);
+    if (status == SG_OK && sgi_residual_is_integral(b->residual, (int)set))
+        status = sg_jet_resize(b->integrals, count_integrals(b, set), sg_pinn_items(b, set), NULL);
     return sgi_pinn_status(status, diagnostic);
 }
 
@@ -157,6 +187,16 @@ static void collect(sg_pinn_batch *b, sg_pinn_loss *loss)
         .total = sums.total, .terms = b->terms, .term_count = count, .residual = sums.residual};
 }
 
+static void find_integrals(sg_pinn_batch *b)
+{
+    if (!b->integrals)
+        return;
+    sg_jet_forward(b->integrals);
+    for (size_t s = 0, k = 0; s < b->pinn->information.set_count; s++)
+        if (sgi_residual_is_integral(b->residual, (int)s))
+            sgi_residual_total(b->residual, (int)s, sg_jet_sums(b->integrals, k++));
+}
+
 void sg_pinn_loss_at(sg_pinn_batch *b, sg_pinn_loss *loss)
 {
     if (!b || !loss)
@@ -169,6 +209,7 @@ void sg_pinn_gradient(sg_pinn_batch *b, void *gradient, sg_pinn_loss *loss)
 {
     if (!b || !loss)
         return;
+    find_integrals(b);
     sg_jet_gradient(b->engine, gradient);
     collect(b, loss);
     loss->output = sg_jet_moments(b->engine);
@@ -190,6 +231,7 @@ void sg_pinn_gradients(sg_pinn_batch *b, void *const *gradients, sg_pinn_loss *l
     const sg_jet_network *network = b->pinn->network;
     sg_type type = sg_jet_network_type(network);
     size_t count = sg_jet_network_parameters(network);
+    find_integrals(b);
     sg_jet_gradients(b->engine, gradients);
     memcpy(sg_jet_network_gradients(network), gradients[0], count * sgi_type_size(type));
     for (size_t s = 1; s < b->pinn->information.set_count; s++)
@@ -216,19 +258,68 @@ size_t sg_pinn_residual_count(const sg_pinn_batch *b)
     return count;
 }
 
+void sgi_pinn_point_residuals(sg_pinn_batch *b, double *residuals)
+{
+    sgi_residual_store(b->residual, residuals);
+    sg_jet_forward(b->engine);
+    sgi_residual_store(b->residual, NULL);
+}
+
+/* `vector` (residual_count) of single points becomes that of the residual vector, or back. */
+static void average(const sg_pinn_batch *b, double *vector, size_t stride, bool adjoint)
+{
+    for (size_t s = 0; b->integrals && s < b->pinn->information.set_count; s++) {
+        if (sgi_residual_is_integral(b->residual, (int)s))
+            sgi_residual_average(b->residual, (int)s, vector, stride, adjoint);
+        vector += set_rows(b, s) * stride;
+    }
+}
+
 void sg_pinn_residuals(sg_pinn_batch *b, double *residuals)
 {
     if (!b || !residuals)
         return;
-    sgi_residual_store(b->residual, residuals);
-    sg_jet_forward(b->engine);
-    sgi_residual_store(b->residual, NULL);
+    sgi_pinn_point_residuals(b, residuals);
+    average(b, residuals, 1, false);
+}
+
+void sgi_pinn_average_kernel(const sg_pinn_batch *b, double *kernel)
+{
+    size_t n = sg_pinn_residual_count(b);
+    for (size_t i = 0; b->integrals && i < n; i++)
+        average(b, kernel + i * n, 1, false);
+    for (size_t i = 0; b->integrals && i < n; i++)
+        average(b, kernel + i, n, false);
+}
+
+/* Every item of an integral has the same rows, those of the integral. */
+static sg_status integral_rows(sg_pinn_batch *b, size_t set, size_t first, size_t count, char *rows)
+{
+    const sg_jet_network *network = b->pinn->network;
+    size_t components = b->pinn->information.sets[set].components, items = sg_pinn_items(b, set);
+    size_t bytes = sg_jet_network_parameters(network) * sgi_type_size(sg_jet_network_type(network));
+    if (first > items || count > items - first)
+        return SG_ERROR_ARGUMENT;
+    double *weights = sgi_allocate(&b->allocator, items * components, sizeof *weights);
+    sg_status status = weights ? SG_OK : SG_ERROR_MEMORY;
+    for (size_t j = 0; j < components && status == SG_OK && count > 0; j++) {
+        memset(weights, 0, items * components * sizeof *weights);
+        weights[j] = 1;
+        sgi_residual_average(b->residual, (int)set, weights, 1, true);
+        status = sg_jet_pull(b->engine, set, weights, rows + j * bytes);
+    }
+    for (size_t i = 1; i < count && status == SG_OK; i++)
+        memcpy(rows + i * components * bytes, rows, components * bytes);
+    sgi_release(&b->allocator, weights);
+    return status;
 }
 
 sg_status sg_pinn_rows(sg_pinn_batch *b, size_t set, size_t first, size_t count, void *rows)
 {
     if (!b || !rows)
         return SG_ERROR_ARGUMENT;
+    if (has_set(b, set) && sgi_residual_is_integral(b->residual, (int)set))
+        return integral_rows(b, set, first, count, rows);
     return sg_jet_rows(b->engine, set, first, count, rows);
 }
 
@@ -239,9 +330,22 @@ sg_status sg_pinn_push(sg_pinn_batch *b, const void *direction, double *products
     sg_status status = SG_OK;
     for (size_t s = 0; s < b->pinn->information.set_count && status == SG_OK; s++) {
         status = sg_jet_push(b->engine, s, direction, products);
+        if (status == SG_OK && sgi_residual_is_integral(b->residual, (int)s))
+            sgi_residual_average(b->residual, (int)s, products, 1, false);
         products += set_rows(b, s);
     }
     return status;
+}
+
+/* The weights of a set as its points get them; `memory` is for a copy of those of an integral. */
+static const double *point_weights(const sg_pinn_batch *b, size_t set, const double *weights,
+                                   double *memory)
+{
+    if (!memory || !sgi_residual_is_integral(b->residual, (int)set))
+        return weights;
+    memcpy(memory, weights, set_rows(b, set) * sizeof *memory);
+    sgi_residual_average(b->residual, (int)set, memory, 1, true);
+    return memory;
 }
 
 sg_status sg_pinn_pull(sg_pinn_batch *b, const double *weights, void *gradient)
@@ -249,14 +353,22 @@ sg_status sg_pinn_pull(sg_pinn_batch *b, const double *weights, void *gradient)
     if (!b || !weights || !gradient)
         return SG_ERROR_ARGUMENT;
     const sg_jet_network *network = b->pinn->network;
+    double *memory = NULL;
+    if (b->integrals) {
+        memory = sgi_allocate(&b->allocator, sg_pinn_residual_count(b), sizeof *memory);
+        if (!memory)
+            return SG_ERROR_MEMORY;
+    }
     sg_status status = SG_OK;
     for (size_t s = 0; s < b->pinn->information.set_count && status == SG_OK; s++) {
-        status = sg_jet_pull(b->engine, s, weights, s ? b->pulled : gradient);
+        status = sg_jet_pull(b->engine, s, point_weights(b, s, weights, memory),
+                             s ? b->pulled : gradient);
         if (s && status == SG_OK)
             add(gradient, b->pulled, sg_jet_network_type(network),
                 sg_jet_network_parameters(network));
         weights += set_rows(b, s);
     }
+    sgi_release(&b->allocator, memory);
     return status;
 }
 

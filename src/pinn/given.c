@@ -32,6 +32,8 @@ static double face_distance(const sgi_problem *problem, const sgi_face *face, co
     const sgi_domain *domain = &problem->domain;
     double x[SG_MOST_AXES], out[SG_MOST_AXES];
     memset(normal, 0, SG_MOST_COORDINATES * sizeof *normal);
+    if (face->interior)
+        return 0;
     if (!face->region) {
         int k = face->coordinate;
         normal[k] = face->normal;

@@ -28,6 +28,13 @@ double sgi_pinn_flops(const sg_pinn_batch *batch);
 /* Channels of set `set` as text, "u u_t u_x u_xx", as snprintf does. */
 size_t sgi_pinn_channels(const sg_pinn_batch *batch, size_t set, char *text, size_t size);
 
+/* The residuals of single points: those of an integral are not averaged. */
+void sgi_pinn_point_residuals(sg_pinn_batch *batch, double *residuals);
+
+/* Makes the kernel of the residual vector, (residual_count, residual_count), of the engine's
+ * kernel, which is that of single points. */
+void sgi_pinn_average_kernel(const sg_pinn_batch *batch, double *kernel);
+
 /* Bytes of the engines, the parameters and the optimizer. */
 size_t sgi_pinn_trainer_memory(const sg_pinn_trainer *trainer);
 

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/params.h"
+#include "problem/quadrature.h"
 
 /* One set. Workspaces of workers do not share cache lines. */
 typedef struct set_context {
@@ -13,8 +14,11 @@ typedef struct set_context {
     int64_t items, sampled_items; /* now, and without given points */
     sgi_given given;
     sgi_cloud cloud;    /* unless points are given */
+    sgi_given fixed;    /* the points of an integral */
+    double *weights;    /* of an integral: (sampled items), the weight of each of its own points */
+    double *totals;     /* of an integral: (components) */
     double *stored;     /* NULL, or (items, components): where weighted residuals go */
-    double *parameters; /* (2 * components): 2 w / N and 0 */
+    double *parameters; /* (2 * components): 2 w / N and 0; of an integral 0 and 2 w I */
     double *roots;      /* (components): sqrt(2 w / N) */
     char *workspaces;   /* (workers, workspace_bytes) */
     size_t workspace_bytes;
@@ -91,6 +95,18 @@ static size_t lay_out(const set_context *context, char *at, workspace *w)
     return total;
 }
 
+/* The weight of an item in an integral. */
+static double weight_of(const set_context *c, size_t item)
+{
+    return c->given.points ? 1 / (double)c->items : c->weights[item];
+}
+
+/* Points that do not change from step to step, or NULL. */
+static const sgi_given *kept_points(const set_context *c)
+{
+    return c->given.points ? &c->given : c->fixed.points ? &c->fixed : NULL;
+}
+
 /* ---- Callbacks ------------------------------------------------------------------------------ */
 
 static void points(void *context, size_t set, size_t first, size_t count, int worker,
@@ -100,8 +116,9 @@ static void points(void *context, size_t set, size_t first, size_t count, int wo
     (void)set;
     (void)worker;
     size_t width = (size_t)(c->set->points_per_item * c->owner->problem->names.coordinate_count);
-    if (c->given.points)
-        sgi_given_points(&c->given, width, first, count, c->owner->options.type, coordinates);
+    const sgi_given *kept = kept_points(c);
+    if (kept)
+        sgi_given_points(kept, width, first, count, c->owner->options.type, coordinates);
     else
         sgi_cloud_points(&c->cloud, first, count, c->owner->options.type, coordinates);
 }
@@ -138,9 +155,9 @@ static void connect(const set_context *c, const sg_jet_tile *tile, const sgi_bou
         int d = c->owner->problem->names.coordinate_count;
         for (int k = 0; k < d; k++)
             normals[k] = w->normals + (size_t)k * tile_bytes();
-        if (c->given.points)
-            sgi_given_normals(&c->given, tile->first, tile->count, c->owner->options.type, d,
-                              normals);
+        const sgi_given *kept = kept_points(c);
+        if (kept)
+            sgi_given_normals(kept, tile->first, tile->count, c->owner->options.type, d, normals);
         else
             sgi_cloud_normals(&c->cloud, tile->first, tile->count, c->owner->options.type, normals);
     }
@@ -181,15 +198,40 @@ static void add_sums(const set_context *c, const sg_jet_tile *tile, const worksp
     }
 }
 
+static double value_at(const set_context *c, const void *values, size_t i)
+{
+    return c->owner->options.type == SG_FLOAT32 ? (double)((const float *)values)[i]
+                                                : ((const double *)values)[i];
+}
+
+/* Adds the share of these points in each integral. */
+static void add_integrals(const set_context *c, const sg_jet_tile *tile, const workspace *w)
+{
+    for (int j = 0; j < c->set->component_count; j++)
+        for (size_t i = 0; i < tile->count; i++)
+            tile->sums[2 * j + 1] += weight_of(c, tile->first + i) * value_at(c, w->outputs[j], i);
+}
+
+/* Points take part in an integral's adjoints by their weights. */
+static void weigh_adjoints(const set_context *c, const sg_jet_tile *tile)
+{
+    for (size_t k = 0; k < c->set->value_count; k++) {
+        void *adjoints = tile->adjoints[c->set->value_indices[k]];
+        for (size_t i = 0; i < tile->count; i++)
+            if (c->owner->options.type == SG_FLOAT32)
+                ((float *)adjoints)[i] *= (float)weight_of(c, tile->first + i);
+            else
+                ((double *)adjoints)[i] *= weight_of(c, tile->first + i);
+    }
+}
+
 /* Leaves sqrt(2 w / N) r where it was asked for. */
 static void store_residuals(const set_context *c, const sg_jet_tile *tile, const workspace *w)
 {
     size_t components = (size_t)c->set->component_count;
     for (size_t j = 0; j < components; j++)
         for (size_t i = 0; i < tile->count; i++) {
-            double r = c->owner->options.type == SG_FLOAT32
-                           ? (double)((const float *)w->outputs[j])[i]
-                           : ((const double *)w->outputs[j])[i];
+            double r = value_at(c, w->outputs[j], i);
             c->stored[(tile->first + i) * components + j] = c->roots[j] * r;
         }
 }
@@ -231,8 +273,12 @@ static void residual_callback(void *context, const sg_jet_tile *tile)
     sgi_program_evaluate(bound->program, c->owner->isa, c->owner->options.type, tile->count,
                          w.inputs, tile->adjoints ? seeds(c, tile, &w) : NULL, w.outputs,
                          w.scratch);
-    if (tile->sums)
+    if (tile->sums && set->integral)
+        add_integrals(c, tile, &w);
+    else if (tile->sums)
         add_sums(c, tile, &w);
+    if (tile->adjoints && tile->component < 0 && set->integral)
+        weigh_adjoints(c, tile);
     if (tile->sums && c->stored)
         store_residuals(c, tile, &w);
     if (tile->residuals)
@@ -247,7 +293,7 @@ static int64_t items_of(const sgi_problem *problem, const sgi_residual_options *
         return options->items[k];
     const sgi_point_set *set = &problem->sets[k];
     bool equations = set->kind == SG_SET_DOMAIN;
-    if (options->stream == SG_POINTS_TRAINING ||
+    if (options->stream == SG_POINTS_TRAINING || set->integral ||
         (!equations && problem->names.coordinate_count == 1))
         return set->items;
     return equations
@@ -261,9 +307,26 @@ static void set_items(set_context *c, int64_t items)
     c->items = items;
     for (int j = 0; j < c->set->component_count; j++) {
         double weight = c->set->terms[c->set->component_terms[j]].weight;
-        c->parameters[2 * j] = 2 * weight / (double)items;
+        c->parameters[2 * j] = c->set->integral ? 0 : 2 * weight / (double)items;
         c->roots[j] = sqrt(2 * weight / (double)items);
     }
+}
+
+/* The points and weights of an integral. */
+static sg_status make_quadrature(sgi_residual *r, set_context *c)
+{
+    size_t items = (size_t)c->sampled_items, d = (size_t)r->problem->names.coordinate_count;
+    bool normals = reads_normals(&c->set->residual) || reads_normals(&c->set->gradient);
+    c->fixed.count = items;
+    c->fixed.points = sgi_allocate(&r->allocator, items, d * sizeof(double));
+    if (normals)
+        c->fixed.normals = sgi_allocate(&r->allocator, items, d * sizeof(double));
+    c->weights = sgi_allocate(&r->allocator, items, sizeof *c->weights);
+    c->totals = sgi_arena_allocate(&r->arena, (size_t)c->set->component_count, sizeof *c->totals);
+    if (!c->fixed.points || (normals && !c->fixed.normals) || !c->weights || !c->totals)
+        return SG_ERROR_MEMORY;
+    sgi_quadrature(r->problem, c->set, items, c->fixed.points, c->fixed.normals, c->weights);
+    return SG_OK;
 }
 
 static sg_status make_set(sgi_residual *r, int k)
@@ -284,6 +347,8 @@ static sg_status make_set(sgi_residual *r, int k)
     set_items(c, c->sampled_items);
     sg_status status = sgi_cloud_create(&c->cloud, r->problem, k, c->sampled_items,
                                         r->options.stream, r->sobol, &r->arena);
+    if (status == SG_OK && set->integral)
+        status = make_quadrature(r, c);
     if (status != SG_OK)
         return status;
     status = sg_jet_plan_create(&r->plans[k], r->problem->names.coordinate_count, set->requests,
@@ -344,6 +409,8 @@ void sgi_residual_destroy(sgi_residual *r)
         sg_jet_plan_destroy(r->plans[k]);
     for (int k = 0; r->contexts && k < r->problem->set_count; k++) {
         sgi_given_release(&r->contexts[k].given, &r->allocator);
+        sgi_given_release(&r->contexts[k].fixed, &r->allocator);
+        sgi_release(&r->allocator, r->contexts[k].weights);
         sgi_release(&r->allocator, r->contexts[k].workspaces);
     }
     sgi_arena_clear(&r->arena);
@@ -414,6 +481,37 @@ void sgi_residual_store(sgi_residual *r, double *residuals)
     }
 }
 
+/* ---- Integrals ---------------------------------------------------------------------------- */
+
+bool sgi_residual_is_integral(const sgi_residual *r, int set)
+{
+    return r->contexts[set].set->integral;
+}
+
+void sgi_residual_total(sgi_residual *r, int set, const double *sums)
+{
+    set_context *c = &r->contexts[set];
+    for (int j = 0; j < c->set->component_count; j++) {
+        c->totals[j] = sums[2 * j + 1];
+        c->parameters[2 * j + 1] =
+            2 * c->set->terms[c->set->component_terms[j]].weight * c->totals[j];
+    }
+}
+
+void sgi_residual_average(const sgi_residual *r, int set, double *vector, size_t stride,
+                          bool adjoint)
+{
+    const set_context *c = &r->contexts[set];
+    size_t components = (size_t)c->set->component_count, items = (size_t)c->items;
+    for (size_t j = 0; j < components; j++) {
+        double sum = 0;
+        for (size_t i = 0; i < items; i++)
+            sum += (adjoint ? 1 : weight_of(c, i)) * vector[(i * components + j) * stride];
+        for (size_t i = 0; i < items; i++)
+            vector[(i * components + j) * stride] = (adjoint ? weight_of(c, i) : 1) * sum;
+    }
+}
+
 /* ---- Losses ------------------------------------------------------------------------------- */
 
 size_t sgi_residual_terms(const sgi_residual *r)
@@ -436,13 +534,17 @@ void sgi_residual_combine(const sgi_residual *r, const double *const *sums, sgi_
         double items = (double)c->items;
         for (int j = 0; j < c->set->component_count; j++) {
             int term = c->set->component_terms[j];
-            double mean = sums[k][2 * j] / items;
+            double total = sums[k][2 * j + 1], mean = sums[k][2 * j] / items;
+            if (c->set->integral) { /* as if every item had the mean */
+                mean = total * total;
+                total *= items;
+            }
             loss->total += c->set->terms[term].weight * mean;
             if (loss->means)
                 loss->means[base + (size_t)term] += mean;
             count += items;
-            sum += c->roots[j] * sums[k][2 * j + 1];
-            squares += c->roots[j] * c->roots[j] * sums[k][2 * j];
+            sum += c->roots[j] * total;
+            squares += c->roots[j] * c->roots[j] * mean * items;
         }
         base += (size_t)c->set->term_count;
     }

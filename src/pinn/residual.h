@@ -9,7 +9,13 @@
  *
  * With weights w and N items the loss is sum w / N sum r^2, and the weighted residual vector, whose
  * half squared norm it is, has the components sqrt(2 w / N) r. A Jacobian call of the engine gets
- * the derivatives of those. */
+ * the derivatives of those.
+ *
+ * The residual of a condition on an integral is one number, the weighted mean I of what its points
+ * give, and its loss is w I^2. A gradient needs I before the first tile, so it comes from a forward
+ * call of its own (sgi_residual_total). In the residual vector it stands N times, as sqrt(2 w / N)
+ * I, which has the same loss, gradient and kernel; sgi_residual_average makes that of what the
+ * engine gives for single points. */
 #ifndef SG_PINN_RESIDUAL_H
 #define SG_PINN_RESIDUAL_H
 
@@ -61,6 +67,19 @@ typedef struct sgi_loss {
 
 /* The number of terms of all sets; term k of set s comes after the terms of earlier sets. */
 size_t sgi_residual_terms(const sgi_residual *residual);
+
+/* Whether the set is a condition on an integral. */
+bool sgi_residual_is_integral(const sgi_residual *residual, int set);
+
+/* Its integrals, from the sums of a forward call at the same points and weights. To be called
+ * before sg_jet_gradient. */
+void sgi_residual_total(sgi_residual *residual, int set, const double *sums);
+
+/* `vector` (items, components) of an integral's points becomes that of the integral; or with
+ * `adjoint` back, as the transposed matrix does. Rows of a kernel have `stride` between their
+ * entries. */
+void sgi_residual_average(const sgi_residual *residual, int set, double *vector, size_t stride,
+                          bool adjoint);
 
 /* After sg_jet_gradient or sg_jet_forward of an engine made with these sets. */
 void sgi_residual_collect(const sgi_residual *residual, const sg_jet *engine, sgi_loss *loss);

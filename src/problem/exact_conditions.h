@@ -11,6 +11,8 @@ struct sgi_exact {
     const sgi_yaml *key; /* the condition's name */
     int field;
     sgi_expr value, distance;
+    bool has_slope; /* a start in time that says what u_t is there */
+    sgi_expr slope;
     sgi_point_set place; /* faces and kind */
 };
 
@@ -19,6 +21,11 @@ struct sgi_exact {
 SG_CHECKED sg_status sgi_exact_add(sgi_problem *problem, sgi_reader *reader, const sgi_yaml *key,
                                    int field, sgi_expr value, sgi_expr distance,
                                    const sgi_point_set *place);
+
+/* Adds `u_t: slope` to the value that condition `key` gives the field at its only plane of t: the
+ * field is then value + (t - t0) slope + (t - t0)^2 ... */
+SG_CHECKED sg_status sgi_exact_slope(sgi_problem *problem, sgi_reader *reader, const sgi_yaml *key,
+                                     int field, sgi_expr slope);
 
 /* Makes the transform of every field that has such conditions, and tries it at points of their
  * places. SG_ERROR_FORMAT with a diagnostic when a condition is not met, or cannot be. */

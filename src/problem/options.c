@@ -36,6 +36,8 @@ static const sgi_option rows[] = {
     SECTION("conditions.*.at",
             "where the condition holds: t = 0, x = -1 | x = 1, boundary, hole.boundary, or a part "
             "as boundary & x < 0"),
+    SECTION("conditions.*.over",
+            "in place of `at`: where to integrate; the integral of the left side has the value"),
     OTHER("conditions.*.periodic", coordinates, CONDITION(periodic), 0, 0, "none",
           "coordinates whose two opposite faces are tied together, in place of `at`"),
     BOOL(

@@ -156,6 +156,9 @@ bool sgi_place_try(const sgi_problem *problem, const sgi_face *face, bool pairs,
                    sgi_uniforms *uniforms, double *point, double *normal)
 {
     memset(normal, 0, (size_t)problem->names.coordinate_count * sizeof *normal);
+    if (face->interior)
+        return sgi_place_interior(problem, face->region, uniforms, point) &&
+               passes(face->filter, &problem->domain, point);
     if (face->region)
         return try_side(problem, face, uniforms, point, normal) &&
                passes(face->filter, &problem->domain, point);
@@ -171,6 +174,29 @@ bool sgi_place_try(const sgi_problem *problem, const sgi_face *face, bool pairs,
     }
     plane_normal(problem, face, point, normal);
     return true;
+}
+
+sgi_try sgi_place_try_once(const sgi_problem *problem, const sgi_face *face, sgi_uniforms *uniforms,
+                           double *point, double *normal)
+{
+    const sgi_domain *domain = &problem->domain;
+    bool start = !face->region && !face->interior && face->coordinate == problem->names.time &&
+                 !(face->filter && face->filter->fixed);
+    const sgi_region *region = face->region ? face->region : domain->region;
+    double x[SG_MOST_AXES];
+    if (!region || !(face->interior || start))
+        return sgi_place_try(problem, face, false, uniforms, point, normal) ? SG_TRY_GOOD
+                                                                            : SG_TRY_FILTERED;
+    memset(normal, 0, (size_t)problem->names.coordinate_count * sizeof *normal);
+    if (!sgi_region_try_interior(region, uniforms, x))
+        return SG_TRY_MISSED;
+    put_axes(domain, x, point);
+    draw_time(problem, 0, uniforms, point);
+    if (start) {
+        point[face->coordinate] = face->value;
+        normal[face->coordinate] = face->normal;
+    }
+    return passes(face->filter, domain, point) ? SG_TRY_GOOD : SG_TRY_FILTERED;
 }
 
 void sgi_place_draw(const sgi_problem *problem, const sgi_face *face, bool pairs,

@@ -20,6 +20,12 @@ bool sgi_place_interior(const sgi_problem *problem, const sgi_region *region,
 bool sgi_place_try(const sgi_problem *problem, const sgi_face *face, bool pairs,
                    sgi_uniforms *uniforms, double *point, double *normal);
 
+/* The same where points that miss the inside of a region are not tried again, which spoils evenly
+ * spaced ones. */
+typedef enum sgi_try { SG_TRY_MISSED, SG_TRY_FILTERED, SG_TRY_GOOD } sgi_try;
+sgi_try sgi_place_try_once(const sgi_problem *problem, const sgi_face *face, sgi_uniforms *uniforms,
+                           double *point, double *normal);
+
 /* Tries until it is good. */
 void sgi_place_draw(const sgi_problem *problem, const sgi_face *face, bool pairs,
                     sgi_uniforms *uniforms, double *point, double *normal);

@@ -32,7 +32,7 @@ typedef struct sgi_filter {
     bool named; /* one of `within` is the user's, and not the domain */
 } sgi_filter;
 
-/* A piece of a condition's place: a plane, or a side of a region.
+/* A piece of a condition's place: a plane, a side of a region, or the inside of one.
  *
  * The plane is coordinate = value. `normal` is -1 on the lower face of the domain, 1 on the upper
  * one and 0 inside. For a pair the plane is the upper face and its partner the lower one. */
@@ -40,8 +40,11 @@ typedef struct sgi_face {
     int coordinate;
     double value, normal;
     double measure;           /* product of the other coordinates' lengths, as far as it is taken */
+    double whole;             /* the same before the filter takes its part */
     const sgi_region *region; /* not NULL: it is side `side` of this region, and no plane */
     int side;
+    bool
+        interior; /* it is the inside of the region, or of the domain for NULL, and has no normal */
     const sgi_filter *filter; /* NULL: all of it is taken */
 } sgi_face;
 
@@ -74,7 +77,10 @@ typedef struct sgi_point_set {
     int64_t items;   /* per training step; of single points, the ends of a line, one each */
     sgi_face *faces; /* (face_count); none for the domain */
     int face_count;
-    bool curved; /* a face is no whole plane of a box: points are tried, see place.h */
+    bool curved;   /* a face is no whole plane of a box: points are tried, see place.h */
+    bool integral; /* the components are means over all points, of `measure` times an integrand: one
+                      number for the whole set, at the points of quadrature.h */
+    double measure;                /* of an integral's place */
     sgi_distribution distribution; /* of the points of training, see cloud.h */
     int64_t renew;                 /* steps; 0: never */
     sgi_term *terms;               /* (term_count) */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "problem/exact_conditions.h"
+#include "problem/quadrature.h"
 
 /* A condition while it is read. */
 typedef struct condition {
@@ -75,6 +76,13 @@ static sgi_scope scope_of(const condition *c)
     return scope;
 }
 
+/* What the mean over the points is taken of. */
+static sgi_expr integrand(const condition *c, sgi_expr expr)
+{
+    sgi_expressions *exprs = c->problem->exprs;
+    return c->set->integral ? sgi_mul(exprs, sgi_constant(exprs, c->set->measure), expr) : expr;
+}
+
 /* Whether a key that cannot be read as an expression looks like a misspelt option. */
 static bool looks_like_option(const sgi_names *names, const sgi_yaml *key)
 {
@@ -108,6 +116,7 @@ static sg_status read_pair(condition *c, const sgi_yaml *key)
     sgi_scope scope = scope_of(c);
     sgi_expr left, right;
     char fields[200];
+    double number;
     sg_status status = refuse_equation(c, key);
     if (status != SG_OK)
         return status;
@@ -129,7 +138,10 @@ static sg_status read_pair(condition *c, const sgi_yaml *key)
     if (is_flat(c, left))
         return refuse(c, key, "has a left side that changes in jumps alone, as comparisons do",
                       "as in  u: -sin(pi*x)");
-    return add_component(c, key, sgi_sub(c->problem->exprs, left, right));
+    if (c->set->integral && !sgi_is_constant(c->problem->exprs, right, &number))
+        return refuse(c, value, "gives an integral, which is one number",
+                      "what belongs under the integral stands on the left side");
+    return add_component(c, key, sgi_sub(c->problem->exprs, integrand(c, left), right));
 }
 
 static sg_status read_expression(condition *c, const sgi_yaml *node)
@@ -147,7 +159,7 @@ static sg_status read_expression(condition *c, const sgi_yaml *node)
     if (is_flat(c, root))
         return refuse(c, node, "changes with the fields in jumps alone, as comparisons do",
                       "training needs a slope to follow");
-    return add_component(c, node, root);
+    return add_component(c, node, integrand(c, root));
 }
 
 /* Options go to the settings, anything else is an expression and waits for `at`. */
@@ -165,19 +177,34 @@ static sg_status read_options(condition *c)
     return status;
 }
 
-/* `u: value` of a condition that holds exactly. */
-static sg_status read_exact_pair(condition *c, const sgi_yaml *key, sgi_expr distance)
+/* The field that an exact condition's key is, or `u_t` of it; -1: neither. */
+static int exact_field(const condition *c, const sgi_yaml *key, bool *slope)
+{
+    const sgi_names *names = &c->problem->names;
+    for (int f = 0; f < names->field_count; f++) {
+        char text[128];
+        snprintf(text, sizeof text, "%s_t", names->fields[f]);
+        *slope = names->time >= 0 && sgi_yaml_is(key, text);
+        if (*slope || sgi_yaml_is(key, names->fields[f]))
+            return f;
+    }
+    return -1;
+}
+
+/* `u: value` of a condition that holds exactly, or with `slopes` `u_t: value`. */
+static sg_status read_exact_pair(condition *c, const sgi_yaml *key, sgi_expr distance, bool slopes)
 {
     sgi_expressions *exprs = c->problem->exprs;
     sgi_scope scope = {&c->problem->names, c->place, true, false, 0, false};
     const sgi_yaml *value = key->next;
-    int field = 0;
     sgi_expr right;
-    while (field < c->problem->names.field_count &&
-           !sgi_yaml_is(key, c->problem->names.fields[field]))
-        field++;
-    if (field == c->problem->names.field_count)
-        return refuse(c, key, "is exact and can only give fields their values", "as in  u: 0");
+    bool slope = false;
+    int field = exact_field(c, key, &slope);
+    if (field < 0)
+        return refuse(c, key, "is exact and can only give fields their values",
+                      "as in  u: 0, and at the start also  u_t: 0");
+    if (slope != slopes)
+        return SG_OK;
     if (value->kind != SG_YAML_SCALAR || value->length == 0)
         return refuse(c, value, "needs an expression here", "as in  u: -sin(pi*x)");
     sg_status status = sgi_names_parse(&scope, value, 0, value->length, SG_READ_VALUE, &right,
@@ -185,9 +212,10 @@ static sg_status read_exact_pair(condition *c, const sgi_yaml *key, sgi_expr dis
     if (status == SG_OK)
         status = exprs->status;
     c->set->component_count++; /* something is said */
-    return status == SG_OK
-               ? sgi_exact_add(c->problem, c->reader, c->name, field, right, distance, c->set)
-               : status;
+    if (status != SG_OK)
+        return status;
+    return slope ? sgi_exact_slope(c->problem, c->reader, c->name, field, right)
+                 : sgi_exact_add(c->problem, c->reader, c->name, field, right, distance, c->set);
 }
 
 static sg_status read_distance(condition *c, sgi_expr *distance)
@@ -205,19 +233,16 @@ static sg_status read_distance(condition *c, sgi_expr *distance)
                            c->reader->diagnostic);
 }
 
-static sg_status read_expressions(condition *c)
+/* With `slopes`, once more for what builds on the values. */
+static sg_status read_pairs(condition *c, sgi_expr distance, bool slopes)
 {
-    sgi_expr distance;
-    sg_status ready = read_distance(c, &distance);
-    if (ready != SG_OK)
-        return ready;
     for (const sgi_yaml *key = c->name->next->first; key; key = key->next->next) {
         char path[128];
         snprintf(path, sizeof path, "conditions.*.%.60s", key->text);
         sg_status status = SG_OK;
         bool option = sgi_option_find(c->reader->table, path) != NULL;
         if (c->settings->exact && (!option || sgi_yaml_is(key, "expression")))
-            status = read_exact_pair(c, key, distance);
+            status = read_exact_pair(c, key, distance, slopes);
         else if (sgi_yaml_is(key, "expression"))
             status = read_expression(c, key->next);
         else if (!option)
@@ -226,6 +251,17 @@ static sg_status read_expressions(condition *c)
             return status;
     }
     return SG_OK;
+}
+
+static sg_status read_expressions(condition *c)
+{
+    sgi_expr distance;
+    sg_status status = read_distance(c, &distance);
+    if (status == SG_OK)
+        status = read_pairs(c, distance, false);
+    if (status == SG_OK && c->settings->exact)
+        status = read_pairs(c, distance, true);
+    return status;
 }
 
 /* ---- Periodic pairs ----------------------------------------------------------------------- */
@@ -261,7 +297,7 @@ static sg_status make_pairs(condition *c)
     sg_status status = SG_OK;
     c->set->kind = SG_SET_PAIRS;
     c->set->points_per_item = 2;
-    if (sgi_yaml_get(c->name->next, "at"))
+    if (sgi_yaml_get(c->name->next, "at") || sgi_yaml_get(c->name->next, "over"))
         return refuse(c, c->name, "is periodic and has no 'at'", "a place or a period, not both");
     for (int k = 0; k < c->problem->names.coordinate_count && status == SG_OK; k++)
         if (c->settings->periodic >> k & 1)
@@ -289,8 +325,9 @@ static bool is_of_points(const condition *c)
     bool points = true;
     for (int i = 0; i < c->set->face_count; i++) {
         const sgi_face *face = &c->set->faces[i];
-        int fixed =
-            face->region ? 0 : 1 + __builtin_popcount(face->filter ? face->filter->fixed : 0);
+        int fixed = face->region || face->interior
+                        ? 0
+                        : 1 + __builtin_popcount(face->filter ? face->filter->fixed : 0);
         points = points && fixed == c->problem->names.coordinate_count;
     }
     return points;
@@ -328,9 +365,18 @@ static sg_status read_condition(condition *c)
                       "inputs: {raw: [t], periodic: {x: 4}} makes a network periodic by itself");
     if (c->settings->periodic)
         return make_pairs(c);
-    const sgi_yaml *at = sgi_yaml_get(body, "at");
+    const sgi_yaml *at = sgi_yaml_get(body, "at"), *over = sgi_yaml_get(body, "over");
+    if (at && over)
+        return refuse(c, over, "has a place and an integral", "it takes  at  or  over, not both");
+    if (over && c->settings->exact)
+        return refuse(c, over, "is an integral and cannot be exact", "take out  exact");
+    at = at ? at : over;
     if (at)
         status = sgi_problem_read_place(c->problem, c->reader, c->what, at, c->set);
+    if (over && status == SG_OK) {
+        c->set->integral = true;
+        c->set->measure = sgi_quadrature_measure(c->problem, c->set);
+    }
     if (status == SG_OK)
         status = read_expressions(c);
     if (status == SG_OK && !at)

@@ -89,7 +89,8 @@ sg_status sgi_exact_add(sgi_problem *problem, sgi_reader *reader, const sgi_yaml
             sgi_arena_allocate(&problem->arena, SG_MOST_SETS, sizeof *problem->exacts);
     if (!problem->exacts)
         return SG_ERROR_MEMORY;
-    problem->exacts[problem->exact_count++] = (sgi_exact){key, field, value, distance, *place};
+    problem->exacts[problem->exact_count++] = (sgi_exact){
+        .key = key, .field = field, .value = value, .distance = distance, .place = *place};
     return SG_OK;
 }
 
@@ -97,6 +98,30 @@ static sgi_expr coordinate(sgi_problem *problem, int index)
 {
     sgi_input input = {.kind = SG_INPUT_COORDINATE, .index = index};
     return sgi_expressions_input(problem->exprs, &input);
+}
+
+sg_status sgi_exact_slope(sgi_problem *problem, sgi_reader *reader, const sgi_yaml *key, int field,
+                          sgi_expr slope)
+{
+    sgi_expressions *exprs = problem->exprs;
+    sgi_exact *e = NULL;
+    for (int i = 0; i < problem->exact_count; i++)
+        if (problem->exacts[i].key == key && problem->exacts[i].field == field)
+            e = &problem->exacts[i];
+    if (!e)
+        return refuse(reader, key, "gives a slope in time, and not the value that it starts from",
+                      "as in  {at: t = 0, u: sin(pi*x), u_t: 0, exact: true}");
+    int t = problem->names.time;
+    if (e->place.face_count != 1 || e->place.faces[0].region || e->place.faces[0].interior ||
+        e->place.faces[0].coordinate != t)
+        return refuse(reader, key, "gives a slope in time, which is exact at one time alone",
+                      "as in  at: t = 0");
+    sgi_expr time =
+        sgi_sub(exprs, coordinate(problem, t), sgi_constant(exprs, e->place.faces[0].value));
+    e->value = sgi_add(exprs, e->value, sgi_mul(exprs, time, slope));
+    e->slope = slope;
+    e->has_slope = true;
+    return exprs->status;
 }
 
 /* (x - value) / length, above 0 on the side of the domain. */
@@ -152,6 +177,8 @@ static sg_status make_distance(sgi_problem *problem, sgi_reader *reader, const s
         const sgi_filter *filter = face->filter;
         sgi_expr one = 0;
         sg_status status = SG_OK;
+        if (face->interior)
+            return refuse(reader, e->key, "holds inside the domain and cannot be exact", NULL);
         if (filter && (filter->keep || filter->touched_count || filter->fixed || filter->named))
             return refuse(reader, e->key,
                           "holds on a part of a place, which has no distance of its own",
@@ -167,6 +194,8 @@ static sg_status make_distance(sgi_problem *problem, sgi_reader *reader, const s
         last = face->region;
         *product = sgi_mul(problem->exprs, *product, one);
     }
+    if (e->has_slope && !e->distance) /* leaves the slope alone, too */
+        *product = sgi_mul(problem->exprs, *product, *product);
     return problem->exprs->status;
 }
 
@@ -217,13 +246,13 @@ static sg_status orient(transform *t, int i)
     return exprs->status;
 }
 
-/* Whether the expression has the value of piece i on its place. */
-static sg_status agrees(transform *t, sgi_expr expr, int i, bool *agree)
+/* Whether the expression is what it should be on the place of piece i. */
+static sg_status agrees(transform *t, sgi_expr expr, int i, sgi_expr wanted, bool *agree)
 {
     sample(t->problem, &t->pieces[i]->place, t->points);
     sg_status status = evaluate(t->problem, expr, t->points, t->values);
     if (status == SG_OK)
-        status = evaluate(t->problem, t->pieces[i]->value, t->points, t->others);
+        status = evaluate(t->problem, wanted, t->points, t->others);
     double size = 1;
     for (int k = 0; k < SAMPLES && status == SG_OK; k++)
         size = fmax(size, fabs(t->others[k]));
@@ -243,7 +272,7 @@ static sg_status find_common(transform *t, sgi_expr *g, bool *found)
         *found = true;
         for (int j = 0; j < t->count && *found && status == SG_OK; j++)
             if (t->pieces[j]->value != *g)
-                status = agrees(t, *g, j, found);
+                status = agrees(t, *g, j, t->pieces[j]->value, found);
     }
     return status;
 }
@@ -286,7 +315,11 @@ static sg_status check(transform *t, sgi_expr whole)
     sg_status status = SG_OK;
     for (int i = 0; i < t->count && status == SG_OK; i++) {
         bool agree;
-        status = agrees(t, whole, i, &agree);
+        status = agrees(t, whole, i, t->pieces[i]->value, &agree);
+        if (status == SG_OK && agree && t->pieces[i]->has_slope)
+            status =
+                agrees(t, sgi_differentiate(t->problem->exprs, whole, t->problem->names.time, NULL),
+                       i, t->pieces[i]->slope, &agree);
         if (status == SG_OK && !agree)
             status = refuse(
                 t->reader, t->pieces[i]->key,

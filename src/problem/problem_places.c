@@ -7,9 +7,10 @@
  *             hole.boundary          that of a shape, as far as it lies in the domain
  *             x < 0.5                the points where this holds
  *             steel                  those that lie in the shape
+ *             domain                 those of the domain, which is true of all
  *
- * The points of a part are drawn on its first plane or boundary; the other pieces are tests, and
- * further planes fix their coordinates. */
+ * The points of a part are drawn on its first plane or boundary, or in its first shape if there is
+ * neither; the other pieces are tests, and further planes fix their coordinates. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -41,6 +42,8 @@ static reading begin_reading(sgi_problem *problem, sgi_reader *reader, const cha
 typedef struct part {
     size_t begin, end;
     bool boundary;            /* the domain's */
+    bool interior;            /* no plane and no boundary, but what lies inside */
+    bool domain;              /* the word is there */
     const sgi_region *region; /* whose boundary, or NULL */
     int coordinate;           /* of a plane, or -1 */
     double value;
@@ -127,6 +130,7 @@ static sg_status add_face(reading *r, const part *p, sgi_face face)
     sgi_point_set *set = r->set;
     bool pairs = set->kind == SG_SET_PAIRS, has_normal = true;
     bool region = r->problem->domain.region != NULL;
+    face.whole = face.measure;
     if (face.filter) {
         double share = good_share(r->problem, &face, pairs, &has_normal);
         face.measure *= share;
@@ -137,12 +141,12 @@ static sg_status add_face(reading *r, const part *p, sgi_face face)
     }
     if (!(face.measure > 0))
         return SG_OK;
-    if (!face.region && region && face.coordinate != r->problem->names.time)
+    if (!face.region && !face.interior && region && face.coordinate != r->problem->names.time)
         face.normal = has_normal ? 1 : 0;
     if (set->face_count == SG_MOST_FACES)
         return refuse(r, p->begin, p->end, NULL, "%s has too many faces", r->what);
     set->faces[set->face_count++] = face;
-    set->curved = set->curved || region || face.region || face.filter;
+    set->curved = set->curved || region || face.region || face.filter || face.interior;
     return SG_OK;
 }
 
@@ -153,10 +157,10 @@ static sg_status keep_filter(reading *r, const part *p, const sgi_filter **kept)
     sgi_filter filter = p->filter;
     *kept = NULL;
     bool side = p->boundary || p->region;
-    bool start = !side && p->coordinate == problem->names.time && !filter.fixed;
+    bool start = !side && !p->interior && p->coordinate == problem->names.time && !filter.fixed;
     if (problem->domain.region && !p->boundary && !start)
         filter.within[filter.within_count++] = problem->domain.region;
-    if (!problem->domain.region && p->region)
+    if (!problem->domain.region && (p->region || (p->interior && filter.named)))
         filter.within[filter.within_count++] = problem->domain.regions[0];
     if (side && filter.fixed)
         return refuse(r, p->begin, p->end, "as in  hole.boundary & x < 0.5",
@@ -241,6 +245,26 @@ static sg_status add_sides(reading *r, const part *p, const sgi_filter *filter,
     return status;
 }
 
+/* The inside of the first shape, or of the domain. What of it is taken, the filter says. */
+static sg_status add_inside(reading *r, const part *p, const sgi_filter *filter)
+{
+    const sgi_problem *problem = r->problem;
+    const sgi_region *region = p->filter.named ? p->filter.within[0] : NULL;
+    double measure = time_length(problem);
+    if (region && !sgi_region_bounded(region))
+        region = NULL;
+    const sgi_region *drawn = region ? region : problem->domain.region;
+    for (int k = 0; k < problem->names.coordinate_count && !drawn; k++)
+        if (k != problem->names.time)
+            measure *= problem->upper[k] - problem->lower[k];
+    return add_face(r, p,
+                    (sgi_face){.coordinate = -1,
+                               .interior = true,
+                               .measure = drawn ? measure * drawn->measure : measure,
+                               .region = region,
+                               .filter = filter});
+}
+
 static sg_status add_part(reading *r, const part *p)
 {
     const sgi_filter *filter;
@@ -249,7 +273,9 @@ static sg_status add_part(reading *r, const part *p)
     sg_status status = keep_filter(r, p, &filter);
     if (status != SG_OK)
         return status;
-    if (region)
+    if (p->interior)
+        status = add_inside(r, p, filter);
+    else if (region)
         status = add_sides(r, p, filter, region);
     else if (p->boundary)
         status = add_box(r, p, filter);
@@ -424,6 +450,10 @@ static sg_status read_piece(reading *r, part *p, size_t begin, size_t end)
     bool known;
     if (region)
         return add_within(r, p, region, begin, end);
+    if (reads(r, begin, end, "domain")) {
+        p->domain = true;
+        return SG_OK;
+    }
     if (reads(r, begin, end, "boundary")) {
         if (p->coordinate < 0 && !p->region) {
             p->boundary = true;
@@ -460,7 +490,8 @@ static sg_status read_part(reading *r, size_t begin, size_t end)
         at = stop + 1;
     }
     size_t sign, after;
-    if (p.coordinate < 0 && !p.boundary && !p.region) {
+    p.interior = p.coordinate < 0 && !p.boundary && !p.region && (p.domain || p.filter.named);
+    if (p.coordinate < 0 && !p.boundary && !p.region && !p.interior) {
         (void)find_comparison(r, begin, end, &sign, &after);
         return refuse_comparison(r, sign, after);
     }

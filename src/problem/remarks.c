@@ -105,6 +105,8 @@ static void look_at_face(survey *s, int f, const sgi_face *face, const int *orde
 {
     const sgi_domain *domain = &s->problem->domain;
     int order = 0;
+    if (face->interior)
+        return;
     if (!face->region) {
         add_given(&s->fields[f].given[face->coordinate], face->value, orders[face->coordinate]);
         return;
@@ -126,7 +128,7 @@ static void look_at_condition(survey *s, const sgi_point_set *set, sgi_expr root
         if (!here[f])
             continue;
         s->fields[f].conditioned = true;
-        for (int i = 0; i < set->face_count && set->kind == SG_SET_FACES; i++)
+        for (int i = 0; i < set->face_count && set->kind == SG_SET_FACES && !set->integral; i++)
             look_at_face(s, f, &set->faces[i], orders[f]);
     }
 }
@@ -167,6 +169,9 @@ static sg_status take_survey(survey *s)
         s->fields[exact->field].conditioned = true;
         for (int f = 0; f < exact->place.face_count; f++)
             look_at_face(s, exact->field, &exact->place.faces[f], orders);
+        if (exact->has_slope)
+            add_given(&s->fields[exact->field].given[problem->names.time],
+                      exact->place.faces[0].value, 1);
     }
     sgi_release(&problem->allocator, s->reached);
     return SG_OK;

@@ -118,7 +118,7 @@ static void equations(statement *s, const sgi_yaml *root)
 }
 
 /* "at x = 0 or x = 1", "on the boundary". */
-static void place(statement *s, const sgi_yaml *at)
+static void place(statement *s, const sgi_yaml *at, const char *preposition)
 {
     if (!is_scalar(at) || sgi_yaml_is(at, "none"))
         return;
@@ -126,7 +126,7 @@ static void place(statement *s, const sgi_yaml *at)
         words(s, " on the boundary");
         return;
     }
-    words(s, " at ");
+    words(s, preposition);
     for (const char *begin = at->text; begin;) {
         const char *bar = strchr(begin, '|');
         begin += strspn(begin, " ");
@@ -164,7 +164,8 @@ static void periodic(statement *s, const sgi_yaml *condition)
 /* What a condition says beside what holds. */
 static bool is_setting(const sgi_yaml *key)
 {
-    static const char *const settings[] = {"at", "periodic", "slopes", "points", "weight"};
+    static const char *const settings[] = {"at",     "over",   "periodic", "slopes",
+                                           "points", "weight", "exact",    "distance"};
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
         if (sgi_yaml_is(key, settings[i]))
             return true;
@@ -181,7 +182,9 @@ static void conditions(statement *s, const sgi_yaml *root)
         if (value->kind != SG_YAML_MAPPING)
             continue;
         open_row(s, key->text);
+        const sgi_yaml *over = sgi_yaml_get(value, "over");
         bool any = false;
+        words(s, is_scalar(over) ? "the integral of " : "");
         for (const sgi_yaml *k = value->first; k && k->next; k = k->next->next) {
             if (is_setting(k) || !is_scalar(k->next))
                 continue;
@@ -193,7 +196,7 @@ static void conditions(statement *s, const sgi_yaml *root)
             any = true;
         }
         periodic(s, value);
-        place(s, sgi_yaml_get(value, "at"));
+        place(s, over ? over : sgi_yaml_get(value, "at"), over ? " over " : " at ");
         close_row(s);
     }
 }
