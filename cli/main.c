@@ -24,7 +24,7 @@ const cli_command commands[] = {
      "problem grid points fields residuals precision best out force threads json",
      "Evaluate a trained network at points or on a grid", eval_details, run_eval},
     {"export", "RUN FILE", 2, 2, "problem grid fields residuals precision best threads force",
-     "Write the solution as .npz, .csv or .vti", export_details, run_export},
+     "Write the solution as .npz, .csv, .vti or .vtu", export_details, run_export},
     {"diagnose", "RUN", 1, 1, "step set threads json",
      "Measure kernels, stability and the theorem's margin at a checkpoint", diagnose_details,
      run_diagnose},

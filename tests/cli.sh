@@ -269,14 +269,39 @@ np.savez("short.npz", t=np.array([0.0]), x=np.array([0.5, 0.25]))'
     expect 2 eval runs/heat-0001 --points short.npz
     says err "'t' has 1 values and 'x' has 2"
 fi
-for file in a.npz a.csv a.vti; do
+for file in a.npz a.csv a.vti a.vtu; do
     expect 0 export runs/heat-0001 $file --grid 9x5 --residuals
     [ -s $file ] || fail "export $file"
 done
+says a.vtu '<Piece NumberOfPoints="45" NumberOfCells="64">'
+expect 2 export runs/heat-0001 thin.vtu --grid 9x1
+says err 'a mesh takes a grid of 2 points or more'
+printf 'x,t\n0.5,0.5\n' > one.csv
+expect 2 eval runs/heat-0001 --points one.csv --out one.vtu
+says err 'a mesh is made from a grid, not from points'
+if python3 -c 'import vtk' 2> /dev/null; then
+    python3 - <<'END' || fail "VTK does not read what a.vtu holds"
+import vtk
+reader = vtk.vtkXMLUnstructuredGridReader()
+reader.SetFileName("a.vtu")
+reader.Update()
+grid = reader.GetOutput()
+names = {grid.GetPointData().GetArrayName(i) for i in range(grid.GetPointData().GetNumberOfArrays())}
+sizes = vtk.vtkMeshQuality()
+sizes.SetInputData(grid)
+sizes.SetTriangleQualityMeasureToArea()
+sizes.Update()
+areas = sizes.GetOutput().GetCellData().GetArray("Quality")
+total = sum(areas.GetValue(i) for i in range(areas.GetNumberOfTuples()))
+assert (grid.GetNumberOfPoints(), grid.GetNumberOfCells()) == (45, 64), grid
+assert {"u", "residual_heat"} <= names, names
+assert abs(total - 1) < 1e-12, total
+END
+fi
 expect 2 export runs/heat-0001 a.npz
 says err 'exists already'
 expect 2 export runs/heat-0001 a.xyz
-says err '.npz, .csv, .vti'
+says err '.npz, .csv, .vti, .vtu'
 expect 0 report runs/heat-0001
 expect 2 report runs
 expect 0 list

@@ -60,7 +60,7 @@ int eval_problem(const cli_arguments *arguments, const char *path, const char *w
     (void)weights; /* found again with the rest */
     if (arguments->out && !may_write(arguments->out, arguments->force))
         return EXIT_BAD_INPUT;
-    int code = open_solution(&s, arguments, false);
+    int code = open_solution(&s, arguments, false, arguments->out);
     if (code == EXIT_DONE && arguments->out) {
         code = write_solution(&s, arguments->out);
     } else if (code == EXIT_DONE) {

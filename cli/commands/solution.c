@@ -9,10 +9,12 @@
 #include "base/diagnostic.h"
 #include "base/memory.h"
 #include "commands/points.h"
+#include "commands/solution_files.h"
+#include "commands/solution_mesh.h"
 #include "printable.h"
 #include "work.h"
 
-enum { DEFAULT_GRID_POINTS = 1 << 20 };
+enum { DEFAULT_GRID_POINTS = 1 << 20, DEFAULT_MESH_POINTS = 1 << 17 };
 
 /* ---- Weights and problem ------------------------------------------------------------------ */
 
@@ -187,7 +189,7 @@ static bool read_grid(const char *text, int coordinates, size_t sizes[SG_MOST_CO
     return false;
 }
 
-static int choose_grid(solution *s)
+static int choose_grid(solution *s, size_t most)
 {
     size_t sizes[SG_MOST_COORDINATES];
     if (s->arguments->grid) {
@@ -199,17 +201,20 @@ static int choose_grid(solution *s)
         }
     } else {
         sgi_box_grid whole = sgi_box_grid_of_problem(s->problem);
-        s->grid = sgi_box_grid_thinned(&whole, DEFAULT_GRID_POINTS);
+        s->grid = sgi_box_grid_thinned(&whole, most);
     }
     s->places = (sgi_places){&s->grid, NULL, s->grid.total};
     return EXIT_DONE;
 }
 
-static int choose_places(solution *s, bool on_grid)
+static int choose_places(solution *s, bool on_grid, const char *target)
 {
     const char *path = s->arguments->points;
-    if (on_grid || !path)
-        return choose_grid(s);
+    if (on_grid || !path) {
+        bool mesh = target && ends_in(target, ".vtu");
+        int code = choose_grid(s, mesh ? DEFAULT_MESH_POINTS : DEFAULT_GRID_POINTS);
+        return code == EXIT_DONE && mesh ? choose_mesh(s) : code;
+    }
     if (s->arguments->grid) {
         complain("give --grid or --points, not both");
         return EXIT_BAD_INPUT;
@@ -310,7 +315,7 @@ static int evaluate(solution *s)
     return code;
 }
 
-int open_solution(solution *s, const cli_arguments *arguments, bool on_grid)
+int open_solution(solution *s, const cli_arguments *arguments, bool on_grid, const char *target)
 {
     char problem[SG_PATH_SIZE], weights[SG_PATH_SIZE], precision[64];
     const char *sets[1];
@@ -337,7 +342,7 @@ int open_solution(solution *s, const cli_arguments *arguments, bool on_grid)
     if (code == EXIT_DONE)
         code = choose_quantities(s);
     if (code == EXIT_DONE)
-        code = choose_places(s, on_grid);
+        code = choose_places(s, on_grid, target);
     return code == EXIT_DONE ? evaluate(s) : code;
 }
 
@@ -348,6 +353,8 @@ void close_solution(solution *s)
     for (size_t k = 0; k < s->text_count; k++)
         free(s->texts[k]);
     free(s->points);
+    if (s->meshed)
+        sgi_mesh_release(&s->mesh);
     sgi_point_set_release(&s->quantities);
     sg_pinn_close(s->pinn);
     sgi_problem_destroy(s->problem);

@@ -2,6 +2,8 @@
 #ifndef SG_CLI_SOLUTION_H
 #define SG_CLI_SOLUTION_H
 
+#include "domain/mesh.h"
+#include "files/vti.h"
 #include "pinn/pinn.h"
 #include "pinn/quantities.h"
 #include "session.h"
@@ -19,6 +21,11 @@ typedef struct solution {
     sgi_box_grid grid;
     double *points; /* (count, coordinates) when they came from a file */
     sgi_places places;
+    bool meshed; /* the places are the points of `mesh`, for each of the slices in turn */
+    sgi_mesh mesh;
+    int along; /* the coordinate that slices are cut along, or -1 */
+    size_t slice_count;
+    double slices[SG_VTI_SLICES];
     double *columns[MOST_COLUMNS]; /* coordinates, then the quantities: (places.count) each */
     const char *names[MOST_COLUMNS];
     size_t column_count;
@@ -33,8 +40,9 @@ int find_files(const cli_arguments *arguments, char problem[SG_PATH_SIZE],
 int eval_problem(const cli_arguments *arguments, const char *path, const char *weights);
 
 /* Opens the run or the weights in operand 0, and evaluates what the options ask for. Returns an
- * exit code after saying what is wrong. `on_grid` refuses --points and needs no --grid. */
-int open_solution(solution *s, const cli_arguments *arguments, bool on_grid);
+ * exit code after saying what is wrong. `on_grid` refuses --points and needs no --grid. `target` is
+ * the file to be written, or NULL: for .vtu the places are the points of a mesh. */
+int open_solution(solution *s, const cli_arguments *arguments, bool on_grid, const char *target);
 void close_solution(solution *s);
 
 #endif

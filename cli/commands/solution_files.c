@@ -5,11 +5,12 @@
 #include <unistd.h>
 
 #include "base/diagnostic.h"
+#include "commands/solution_mesh.h"
 #include "files/csv.h"
 #include "files/npz.h"
 #include "files/vti.h"
 
-static bool ends_in(const char *path, const char *ending)
+bool ends_in(const char *path, const char *ending)
 {
     size_t length = strlen(path), end = strlen(ending);
     return length > end && strcmp(path + length - end, ending) == 0;
@@ -17,9 +18,10 @@ static bool ends_in(const char *path, const char *ending)
 
 static bool known_ending(const char *path)
 {
-    if (ends_in(path, ".npz") || ends_in(path, ".csv") || ends_in(path, ".vti"))
+    if (ends_in(path, ".npz") || ends_in(path, ".csv") || ends_in(path, ".vti") ||
+        ends_in(path, ".vtu"))
         return true;
-    complain("%s ends in none of .npz, .csv, .vti", path);
+    complain("%s ends in none of .npz, .csv, .vti, .vtu", path);
     return false;
 }
 
@@ -107,6 +109,8 @@ int write_solution(const solution *s, const char *path)
         status = write_npz(s, path, &diagnostic);
     else if (ends_in(path, ".vti"))
         status = write_vti(s, path, &diagnostic);
+    else if (ends_in(path, ".vtu"))
+        status = write_mesh(s, path, &diagnostic);
     else
         status = sgi_csv_write(path, s->column_count, s->names, (const double *const *)s->columns,
                                s->places.count, NULL, &diagnostic);

@@ -1,8 +1,10 @@
-/* Evaluated solutions as files: .csv, .npz, .vti by the name's ending. */
+/* Evaluated solutions as files: .csv, .npz, .vti, .vtu by the name's ending. */
 #ifndef SG_CLI_SOLUTION_FILES_H
 #define SG_CLI_SOLUTION_FILES_H
 
 #include "commands/solution.h"
+
+bool ends_in(const char *path, const char *ending);
 
 /* Whether the ending is one of those, and there is no such file or --force was given. Says so if
  * not. */
