@@ -349,6 +349,8 @@ void sgi_cloud_normals(const sgi_cloud *c, size_t first, size_t count, sg_type t
 size_t sgi_cloud_describe(const sgi_point_set *set, char *text, size_t size)
 {
     const char *name = sgi_distribution_name(set->distribution);
+    if (set->integral) /* see quadrature.h */
+        return (size_t)snprintf(text, size, "evenly, once");
     if (set->distribution == SG_DRAW_GRID)
         return (size_t)snprintf(text, size, "%s", name);
     if (set->renew == 0)
