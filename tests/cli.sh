@@ -469,6 +469,31 @@ expect 0 train stopped --resume --quiet
 # shellcheck disable=SC2086
 expect 0 train heat.yaml $small $long --quiet --out whole --threads 2
 cmp stopped/weights.safetensors whole/weights.safetensors || fail "resumed weights differ"
+# Points that follow the residual are part of a checkpoint: between two choices, and where the next step has one.
+for method in rad rar-d r3; do
+    refined="--set refinement.method=$method --set refinement.every=10 --set conditions.initial.refine=true --set sampling=sobol --set training.schedule=constant"
+    # shellcheck disable=SC2086
+    expect 0 train heat.yaml $small $refined --set training.steps=40 --set training.stablegrad.method=none --quiet \
+        --out "$method-whole" --threads 2
+    for stop in 17 20; do
+        # shellcheck disable=SC2086
+        expect 0 train heat.yaml $small $refined --set training.steps=$stop --set training.stablegrad.method=none --quiet \
+            --out "$method-$stop" --threads 1
+        expect 0 train "$method-$stop" --resume --set training.steps=40 --quiet --threads 1
+        cmp "$method-$stop/weights.safetensors" "$method-whole/weights.safetensors" ||
+            fail "$method: weights resumed at step $stop differ"
+    done
+    grep -q '"refinement_seconds":[0-9.e-]*,"points":[0-9]' "$method-whole/metrics.jsonl" || fail "$method: no cost in metrics"
+    grep -q 'of that, choosing points' "$method-whole/report.html" || fail "$method: no cost in the report"
+done
+# A checkpoint from before there was such a thing, or without it, is one without chosen points.
+expect 0 train whole --resume --set refinement=rad --set refinement.every=2 --set training.steps=3005 --quiet
+# One of other points is refused.
+expect 2 train rad-whole --resume --set points=77 --set training.steps=50 --insist --quiet
+says err "was saved with other points, or another refinement"
+expect 0 check heat.yaml --set refinement=r3 --set sampling=sobol
+says out 'sobol, r3 every 100 steps'
+says out 'refinement     r3: '
 # Without events, a sentence says how to go on; this run would take hours.
 # shellcheck disable=SC2086
 "$program" train heat.yaml $small --set training.steps=100000000 --quiet --out endless --threads 1 2>err &

@@ -398,3 +398,14 @@ size_t sgi_pinn_channels(const sg_pinn_batch *b, size_t set, char *text, size_t 
     return sg_jet_plan_describe(sgi_residual_sets(b->residual)[set].plan, names->fields[0],
                                 (const char *const *)names->coordinates, text, size);
 }
+
+sgi_residual *sgi_pinn_residual(const sg_pinn_batch *b)
+{
+    return b->residual;
+}
+
+void sgi_pinn_keep(sg_pinn_batch *b, size_t set, size_t count)
+{
+    sgi_residual_keep_count(b->residual, (int)set, count);
+    (void)!sg_jet_resize(b->engine, set, sg_pinn_items(b, set), NULL); /* the set is there */
+}

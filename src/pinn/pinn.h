@@ -35,6 +35,13 @@ void sgi_pinn_point_residuals(sg_pinn_batch *batch, double *residuals);
  * kernel, which is that of single points. */
 void sgi_pinn_average_kernel(const sg_pinn_batch *batch, double *kernel);
 
+/* The residual of a batch, and the number of kept points that it has from now on. */
+sgi_residual *sgi_pinn_residual(const sg_pinn_batch *batch);
+void sgi_pinn_keep(sg_pinn_batch *batch, size_t set, size_t count);
+
+/* What a trainer chooses points with, or NULL. */
+struct sgi_refinement *sgi_pinn_trainer_refinement(const sg_pinn_trainer *trainer);
+
 /* Bytes of the engines, the parameters and the optimizer. */
 size_t sgi_pinn_trainer_memory(const sg_pinn_trainer *trainer);
 

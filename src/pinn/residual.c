@@ -2,6 +2,7 @@
 #include "pinn/residual.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/params.h"
 #include "problem/quadrature.h"
@@ -13,7 +14,8 @@ typedef struct set_context {
     const sgi_point_set *set;
     int64_t items, sampled_items; /* now, and without given points */
     sgi_given given;
-    sgi_cloud cloud;    /* unless points are given */
+    sgi_given kept;     /* unless points are given: those that follow the residual; count 0: none */
+    sgi_cloud cloud;    /* unless points are given or kept */
     sgi_given fixed;    /* the points of an integral */
     double *weights;    /* of an integral: (sampled items), the weight of each of its own points */
     double *totals;     /* of an integral: (components) */
@@ -101,10 +103,12 @@ static double weight_of(const set_context *c, size_t item)
     return c->given.points ? 1 / (double)c->items : c->weights[item];
 }
 
-/* Points that do not change from step to step, or NULL. */
-static const sgi_given *kept_points(const set_context *c)
+/* Points that are not drawn, or NULL. */
+static const sgi_given *stored_points(const set_context *c)
 {
-    return c->given.points ? &c->given : c->fixed.points ? &c->fixed : NULL;
+    if (c->given.points || c->fixed.points)
+        return c->given.points ? &c->given : &c->fixed;
+    return c->kept.count > 0 ? &c->kept : NULL;
 }
 
 /* ---- Callbacks ------------------------------------------------------------------------------ */
@@ -116,9 +120,9 @@ static void points(void *context, size_t set, size_t first, size_t count, int wo
     (void)set;
     (void)worker;
     size_t width = (size_t)(c->set->points_per_item * c->owner->problem->names.coordinate_count);
-    const sgi_given *kept = kept_points(c);
-    if (kept)
-        sgi_given_points(kept, width, first, count, c->owner->options.type, coordinates);
+    const sgi_given *stored = stored_points(c);
+    if (stored)
+        sgi_given_points(stored, width, first, count, c->owner->options.type, coordinates);
     else
         sgi_cloud_points(&c->cloud, first, count, c->owner->options.type, coordinates);
 }
@@ -155,9 +159,9 @@ static void connect(const set_context *c, const sg_jet_tile *tile, const sgi_bou
         int d = c->owner->problem->names.coordinate_count;
         for (int k = 0; k < d; k++)
             normals[k] = w->normals + (size_t)k * tile_bytes();
-        const sgi_given *kept = kept_points(c);
-        if (kept)
-            sgi_given_normals(kept, tile->first, tile->count, c->owner->options.type, d, normals);
+        const sgi_given *stored = stored_points(c);
+        if (stored)
+            sgi_given_normals(stored, tile->first, tile->count, c->owner->options.type, d, normals);
         else
             sgi_cloud_normals(&c->cloud, tile->first, tile->count, c->owner->options.type, normals);
     }
@@ -411,6 +415,7 @@ void sgi_residual_destroy(sgi_residual *r)
         sgi_given_release(&r->contexts[k].given, &r->allocator);
         sgi_given_release(&r->contexts[k].fixed, &r->allocator);
         sgi_release(&r->allocator, r->contexts[k].weights);
+        sgi_given_release(&r->contexts[k].kept, &r->allocator);
         sgi_release(&r->allocator, r->contexts[k].workspaces);
     }
     sgi_arena_clear(&r->arena);
@@ -433,21 +438,84 @@ void sgi_residual_begin(sgi_residual *r, uint64_t seed, uint64_t step)
         sgi_cloud_move(&r->contexts[k].cloud, seed, step);
 }
 
+static bool needs_normals(const set_context *c)
+{
+    return reads_normals(&c->set->residual) || reads_normals(&c->set->gradient);
+}
+
 sg_status sgi_residual_give(sgi_residual *r, int set, const double *points, size_t count,
                             sg_diagnostic *diagnostic)
 {
     set_context *c = &r->contexts[set];
-    bool normals = reads_normals(&c->set->residual) || reads_normals(&c->set->gradient);
     if (!points) {
         sgi_given_release(&c->given, &r->allocator);
-        set_items(c, c->sampled_items);
+        set_items(c, c->kept.count > 0 ? (int64_t)c->kept.count : c->sampled_items);
         return SG_OK;
     }
-    sg_status status = sgi_given_copy(&c->given, r->problem, set, points, count, normals,
+    sg_status status = sgi_given_copy(&c->given, r->problem, set, points, count, needs_normals(c),
                                       &r->allocator, diagnostic);
     if (status == SG_OK)
         set_items(c, (int64_t)count);
     return status;
+}
+
+/* ---- Kept points ---------------------------------------------------------------------------- */
+
+sg_status sgi_residual_reserve(sgi_residual *r, int set, size_t room)
+{
+    set_context *c = &r->contexts[set];
+    size_t coordinates = (size_t)r->problem->names.coordinate_count;
+    size_t width = (size_t)c->set->points_per_item * coordinates;
+    c->kept.points = sgi_allocate(&r->allocator, room, width * sizeof(double));
+    if (needs_normals(c))
+        c->kept.normals = sgi_allocate(&r->allocator, room, coordinates * sizeof(double));
+    if (!c->kept.points || (needs_normals(c) && !c->kept.normals))
+        return SG_ERROR_MEMORY;
+    return SG_OK;
+}
+
+void sgi_residual_keep(sgi_residual *r, int set, size_t place, const sgi_residual *from,
+                       size_t item)
+{
+    const set_context *source = &from->contexts[set];
+    set_context *c = &r->contexts[set];
+    int coordinates = r->problem->names.coordinate_count;
+    size_t width = (size_t)(c->set->points_per_item * coordinates);
+    const sgi_given *stored = stored_points(source);
+    void *columns[2 * SG_MOST_COORDINATES];
+    for (size_t k = 0; k < width; k++)
+        columns[k] = c->kept.points + place * width + k;
+    if (stored)
+        sgi_given_points(stored, width, item, 1, SG_FLOAT64, columns);
+    else
+        sgi_cloud_points(&source->cloud, item, 1, SG_FLOAT64, columns);
+    for (int k = 0; c->kept.normals && k < coordinates; k++)
+        columns[k] = c->kept.normals + place * (size_t)coordinates + (size_t)k;
+    if (c->kept.normals && stored)
+        sgi_given_normals(stored, item, 1, SG_FLOAT64, coordinates, columns);
+    else if (c->kept.normals)
+        sgi_cloud_normals(&source->cloud, item, 1, SG_FLOAT64, columns);
+}
+
+bool sgi_residual_is_given(const sgi_residual *r)
+{
+    bool given = false;
+    for (int k = 0; k < r->problem->set_count; k++)
+        given = given || r->contexts[k].given.points;
+    return given;
+}
+
+void sgi_residual_keep_count(sgi_residual *r, int set, size_t count)
+{
+    set_context *c = &r->contexts[set];
+    c->kept.count = count;
+    if (!c->given.points)
+        set_items(c, count > 0 ? (int64_t)count : c->sampled_items);
+}
+
+sgi_given sgi_residual_kept(const sgi_residual *r, int set)
+{
+    return r->contexts[set].kept;
 }
 
 /* By way of tiles of the network's type, so that the points are those that the engine sees. */

@@ -53,6 +53,26 @@ void sgi_residual_begin(sgi_residual *residual, uint64_t seed, uint64_t step);
 SG_CHECKED sg_status sgi_residual_give(sgi_residual *residual, int set, const double *points,
                                        size_t count, sg_diagnostic *diagnostic);
 
+/* ---- Points that are kept, see refinement.h; given ones come before them ----------------------
+ */
+
+/* Memory for that many items. */
+SG_CHECKED sg_status sgi_residual_reserve(sgi_residual *residual, int set, size_t room);
+
+/* Copies item `item` that `from`, which may be the same, has now to place `place` of those kept. */
+void sgi_residual_keep(sgi_residual *residual, int set, size_t place, const sgi_residual *from,
+                       size_t item);
+
+/* Whether a set has given points now. */
+bool sgi_residual_is_given(const sgi_residual *residual);
+
+/* The first `count` kept items become the set's; 0: drawn ones again. The engine must be resized.
+ */
+void sgi_residual_keep_count(sgi_residual *residual, int set, size_t count);
+
+/* What is kept, in the residual's memory, which may be written. */
+sgi_given sgi_residual_kept(const sgi_residual *residual, int set);
+
 /* The points of a set as they are now: (items, points_per_item, coordinates). */
 void sgi_residual_points(const sgi_residual *residual, int set, double *points);
 

@@ -2,7 +2,7 @@
  * files or people; the room train does. See stablegrad/pinn.h. */
 
 #include "base/params.h"
-#include "pinn/pinn.h"
+#include "pinn/refinement.h"
 
 struct sg_pinn_trainer {
     sg_allocator allocator;
@@ -10,6 +10,7 @@ struct sg_pinn_trainer {
     sg_scaler *scaler;
     sg_optim *optim;
     sg_pinn_batch *training, *validation;
+    sgi_refinement *refinement; /* NULL: points are drawn without looking at residuals */
     void *group_memory; /* MultiAdam: the gradients of each set, one after the other; else NULL */
     void *groups[SG_MOST_SETS];
 };
@@ -71,6 +72,8 @@ sg_status sg_pinn_trainer_create(sg_pinn_trainer **out, sg_pinn *pinn, sg_pool *
     if (status == SG_OK)
         status = sg_pinn_batch_create(&t->validation, pinn, &config, &t->allocator);
     if (status == SG_OK)
+        status = sgi_refinement_create(&t->refinement, pinn, t->training, pool, isa, &t->allocator);
+    if (status == SG_OK)
         *out = t;
     else
         sg_pinn_trainer_destroy(t);
@@ -81,6 +84,7 @@ void sg_pinn_trainer_destroy(sg_pinn_trainer *t)
 {
     if (!t)
         return;
+    sgi_refinement_destroy(t->refinement);
     sg_pinn_batch_destroy(t->validation);
     sg_pinn_batch_destroy(t->training);
     sg_optim_destroy(t->optim);
@@ -99,6 +103,8 @@ sg_status sg_pinn_trainer_step(sg_pinn_trainer *t, sg_pinn_step *result)
     uint64_t step = sg_optim_steps(t->optim);
     *result = (sg_pinn_step){.step = step + 1};
     sg_pinn_draw(t->training, step);
+    if (t->refinement)
+        sgi_refinement_step(t->refinement, step);
     if (t->group_memory)
         sg_pinn_gradients(t->training, t->groups, &result->loss);
     else
@@ -189,6 +195,11 @@ sg_pinn_batch *sg_pinn_trainer_batch(const sg_pinn_trainer *t)
     if (!t)
         return NULL;
     return t->training;
+}
+
+sgi_refinement *sgi_pinn_trainer_refinement(const sg_pinn_trainer *t)
+{
+    return t->refinement;
 }
 
 size_t sgi_pinn_trainer_memory(const sg_pinn_trainer *t)

@@ -22,8 +22,8 @@ sg_status sgi_weights_list(sgi_weights *list, const sg_jet_network *network,
     size_t layers = (size_t)sg_jet_network_layers(network);
     sg_type type = sg_jet_network_type(network);
     sgi_tensor_type stored = type == SG_FLOAT32 ? SG_TENSOR_F32 : SG_TENSOR_F64;
-    list->tensors = sgi_allocate(&list->allocator, 2 * layers + 1, sizeof *list->tensors);
-    list->names = sgi_allocate(&list->allocator, 2 * layers + 1, sizeof *list->names);
+    list->tensors = sgi_allocate(&list->allocator, 2 * layers + 2, sizeof *list->tensors);
+    list->names = sgi_allocate(&list->allocator, 2 * layers + 2, sizeof *list->names);
     list->count = 2 * layers;
     if (!list->tensors || !list->names) {
         sgi_weights_release(list);

@@ -13,7 +13,7 @@ typedef struct sgi_weights {
     sg_allocator allocator;
     sgi_tensor *tensors;
     char (*names)[SG_WEIGHT_NAME];
-    size_t count; /* two for each layer; there is room for one more */
+    size_t count; /* two for each layer; there is room for two more */
 } sgi_weights;
 
 SG_CHECKED sg_status sgi_weights_list(sgi_weights *list, const sg_jet_network *network,

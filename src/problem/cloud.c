@@ -346,11 +346,17 @@ void sgi_cloud_normals(const sgi_cloud *c, size_t first, size_t count, sg_type t
 /* ---- Telling ----------------------------------------------------------------------------------
  */
 
-size_t sgi_cloud_describe(const sgi_point_set *set, char *text, size_t size)
+size_t sgi_cloud_describe(const sgi_problem *problem, int index, char *text, size_t size)
 {
+    static const char *const methods[] = {SG_REFINE_LIST(SGI_LIST_NAME)};
+    const sgi_point_set *set = &problem->sets[index];
+    const sgi_refinement_settings *refinement = &problem->settings.refinement;
     const char *name = sgi_distribution_name(set->distribution);
     if (set->integral) /* see quadrature.h */
         return (size_t)snprintf(text, size, "evenly, once");
+    if (set->refine)
+        return (size_t)snprintf(text, size, "%s, %s every %lld steps", name,
+                                methods[refinement->method], (long long)refinement->every);
     if (set->distribution == SG_DRAW_GRID)
         return (size_t)snprintf(text, size, "%s", name);
     if (set->renew == 0)
@@ -377,8 +383,9 @@ bool sgi_piece_has_grid(const sgi_problem *problem, int set, int piece, int64_t 
     if (!is_tried(problem, &problem->sets[set])) {
         if (sgi_grid_sides(numbers, (uint64_t)count, sides))
             return true;
-        snprintf(message, SG_GRID_MESSAGE, "has %lld points, which make no grid of %d coordinates",
-                 (long long)count, numbers);
+        snprintf(message, SG_GRID_MESSAGE,
+                 "has %s%lld points, which make no grid of %d coordinates",
+                 problem->sets[set].face_count > 1 ? "a piece of " : "", (long long)count, numbers);
         return false;
     }
     int64_t ends = count;

@@ -42,8 +42,8 @@ void sgi_cloud_points(const sgi_cloud *cloud, size_t first, size_t count, sg_typ
 void sgi_cloud_normals(const sgi_cloud *cloud, size_t first, size_t count, sg_type type,
                        void *const *normals);
 
-/* "sobol, every 100 steps": how the set's points are drawn, as snprintf does. */
-size_t sgi_cloud_describe(const sgi_point_set *set, char *text, size_t size);
+/* "sobol, every 100 steps": how the set's points are drawn and chosen, as snprintf does. */
+size_t sgi_cloud_describe(const sgi_problem *problem, int set, char *text, size_t size);
 
 /* The dimension of piece `piece` of a set, and how many numbers a point of it is drawn from: a grid
  * needs as many. */

@@ -56,11 +56,27 @@ static const sgi_option rows[] = {
            "how this condition's points are drawn; default means as `sampling` says for all"),
     OTHER("conditions.*.renew", renewal, CONDITION(renew), 1, 1e12, "default",
           "when this condition's points are drawn anew; default means as `sampling` says for all"),
+    BOOL("conditions.*.refine", CONDITION(refine), "false",
+         "let `refinement` choose the points of this condition too"),
     POINTS("points", TOP(points), "4096", "points inside the domain in each step"),
     CHOICE("sampling.distribution", TOP(sampling.distribution), WORDS(DISTRIBUTIONS), "uniform",
            "how points are drawn: by chance, evenly as latin, sobol and halton do it, or a grid"),
     OTHER("sampling.renew", renewal, TOP(sampling.renew), 1, 1e12, "1",
           "steps after which points are drawn anew: 1 for fresh points in every step, or never"),
+    CHOICE("refinement.method", TOP(refinement.method), WORDS(SG_REFINE_LIST(SGI_LIST_WORD)),
+           "none", "how points of the domain are chosen by the residual: rad, rar-d, r3, or none"),
+    COUNT("refinement.every", TOP(refinement.every), 1, "100",
+          "steps between two times that points are chosen"),
+    {"refinement.candidates", &sgi_codec_integer, TOP(refinement.candidates), 1, 1e6, NULL, "5",
+     "points for each point of a set that rad and rar-d choose from"},
+    OTHER("refinement.power", share, TOP(refinement.power), 0, 16, "auto",
+          "power of the residual in the weights of rad and rar-d; auto is 1 and 2"),
+    OTHER("refinement.floor", share, TOP(refinement.floor), 0, 1e6, "auto",
+          "added to the weights of rad and rar-d, whose mean is 1 before; auto is 1 and 0"),
+    COUNT("refinement.add", TOP(refinement.add), 0, "0",
+          "points that rar-d adds to a set each time; 0 means a tenth of those it starts with"),
+    {"refinement.most", &sgi_codec_integer, TOP(refinement.most), 0, 1e9, NULL, "0",
+     "points of a set at which rar-d stops; 0 means twice those it starts with"},
     SECTION("reference", "the exact solution: {u: expression}, or cole_hopf"),
 
     OTHER("inputs.raw", coordinates, TOP(inputs.raw), 0, 0, "all",
@@ -127,9 +143,9 @@ static const sgi_option rows[] = {
 };
 
 static const sgi_shorthand shorthands[] = {
-    {"sampling", "distribution"},      {"inputs.fourier", "frequencies"},
-    {"training.optimizer", "name"},    {"training.schedule", "then"},
-    {"training.stablegrad", "method"},
+    {"sampling", "distribution"},      {"refinement", "method"},
+    {"inputs.fourier", "frequencies"}, {"training.optimizer", "name"},
+    {"training.schedule", "then"},     {"training.stablegrad", "method"},
 };
 
 static const sgi_item items[] = {{"equations", "an equation"}, {"conditions", "a condition"}};

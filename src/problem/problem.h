@@ -83,6 +83,7 @@ typedef struct sgi_point_set {
     double measure;                /* of an integral's place */
     sgi_distribution distribution; /* of the points of training, see cloud.h */
     int64_t renew;                 /* steps; 0: never */
+    bool refine;                   /* points follow the residual, see pinn/refinement.h */
     sgi_term *terms;               /* (term_count) */
     int term_count;
     int *component_terms; /* (component_count): the term of each residual component */

@@ -4,6 +4,9 @@
 
 #include "problem/cloud.h"
 
+/* Candidates of a set at most: each has a residual in memory. */
+enum { MOST_CANDIDATES = 1 << 28 };
+
 /* Where a set's settings stand in the file. */
 typedef struct reading {
     sgi_problem *problem;
@@ -100,6 +103,44 @@ static sg_status check_grid(const reading *r)
     return refuse(r, find_node(r, "sampling", "sampling"), advice, "%s", message);
 }
 
+static bool is_of_points(const reading *r)
+{
+    bool points = true;
+    for (int p = 0; p < r->problem->sets[r->set].face_count; p++) {
+        int dimension, numbers;
+        sgi_piece_width(r->problem, r->set, p, &dimension, &numbers);
+        points = points && dimension == 0;
+    }
+    return points;
+}
+
+static sg_status check_refinement(const reading *r)
+{
+    const sgi_refinement_settings *s = &r->problem->settings.refinement;
+    const sgi_point_set *set = &r->problem->sets[r->set];
+    const sgi_yaml *node = find_node(r, "refine", "refinement");
+    double candidates = s->method == SG_REFINE_R3 ? 1 : (double)s->candidates;
+    if (!set->refine)
+        return SG_OK;
+    if (s->method == SG_REFINE_NONE)
+        return refuse(r, node, "as in  refinement: rad",
+                      "is to be refined, and refinement.method is none");
+    if (set->integral)
+        return refuse(r, node, "", "is an integral, whose points have their own weights");
+    if (r->name && is_of_points(r))
+        return refuse(r, node, "", "consists of single points, of which there are no others");
+    if (set->distribution == SG_DRAW_GRID)
+        return refuse(r, node, "choose another distribution, as 'sobol'",
+                      "has the points of a grid, which cannot be refined");
+    if ((double)set->items * candidates > MOST_CANDIDATES)
+        return refuse(r, node, "give fewer points, or fewer refinement.candidates",
+                      "would be refined from more than %d points at a time", MOST_CANDIDATES);
+    if (s->method == SG_REFINE_RAR_D && s->most > 0 && s->most < set->items)
+        return refuse(r, node, "refinement.most counts the points of a set at the end",
+                      "has %lld points already, more than refinement.most", (long long)set->items);
+    return SG_OK;
+}
+
 static sg_status finish_set(const reading *r, const sgi_condition_settings *own)
 {
     const sgi_sampling_settings *all = &r->problem->settings.sampling;
@@ -107,8 +148,14 @@ static sg_status finish_set(const reading *r, const sgi_condition_settings *own)
     set->distribution =
         (sgi_distribution)(own && own->sampling > 0 ? own->sampling - 1 : all->distribution);
     set->renew = own && own->renew >= 0 ? own->renew : all->renew;
+    /* A refinement that is switched off is that for conditions too. */
+    bool off = r->problem->settings.refinement.method == SG_REFINE_NONE;
+    set->refine =
+        own ? own->refine && !(off && sgi_yaml_get(r->problem->root, "refinement")) : !off;
     sg_status status = own ? check_pieces(r) : SG_OK;
-    return status == SG_OK ? check_grid(r) : status;
+    if (status == SG_OK)
+        status = check_grid(r);
+    return status == SG_OK ? check_refinement(r) : status;
 }
 
 sg_status sgi_problem_finish_points(sgi_problem *problem, sgi_reader *reader)

@@ -174,6 +174,8 @@ static void put_condition(writer *w, const sgi_yaml *name, const sgi_condition_s
         if (sgi_option_write(option, &w->problem->names, settings, value, sizeof value) == 7 &&
             strcmp(value, "default") == 0)
             continue; /* it has none of its own */
+        if (!settings->refine && strcmp(option->path, "conditions.*.refine") == 0)
+            continue;
         put(w, "%s%s: ", before, option->path + sizeof prefix - 1);
         sgi_writer_value(&w->out, option, settings);
         before = ", ";

@@ -60,10 +60,27 @@ typedef struct sgi_sampling_settings {
     int64_t renew;    /* after that many steps; 0: never */
 } sgi_sampling_settings;
 
+/* Points that follow the residual. */
+#define SG_REFINE_LIST(X)                                                                          \
+    X(SG_REFINE_NONE, "none")                                                                      \
+    X(SG_REFINE_RAD, "rad")                                                                        \
+    X(SG_REFINE_RAR_D, "rar-d")                                                                    \
+    X(SG_REFINE_R3, "r3")
+typedef enum sgi_refine { SG_REFINE_LIST(SG_LIST_ENUM) } sgi_refine;
+
+typedef struct sgi_refinement_settings {
+    int method;          /* sgi_refine */
+    int64_t every;       /* steps */
+    int64_t candidates;  /* for each point, of rad and rar-d */
+    double power, floor; /* of the weights; -1: the method's own */
+    int64_t add, most;   /* of rar-d: points each time, and in the end; 0: by a rule */
+} sgi_refinement_settings;
+
 typedef struct sgi_settings {
     const char *name, *title;
     int64_t points;
     sgi_sampling_settings sampling; /* of all sets that have none of their own */
+    sgi_refinement_settings refinement;
     sgi_input_settings inputs;
     sgi_network_settings network;
     sgi_training_settings training;
@@ -80,6 +97,7 @@ typedef struct sgi_condition_settings {
     bool exact;        /* it holds by the form of the solution, and has no points */
     int sampling;      /* 1 + sgi_distribution; 0: as all sets */
     int64_t renew;     /* as in sgi_sampling_settings; -1: as all sets */
+    bool refine;       /* its points follow the residual too */
 } sgi_condition_settings;
 
 /* And of one equation. */

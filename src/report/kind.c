@@ -23,6 +23,12 @@ double sgi_value_last(const sgi_run *run, const char *of, double target)
     return sgi_columns_last(&run->evaluation, of);
 }
 
+double sgi_value_last_of_training(const sgi_run *run, const char *of, double target)
+{
+    (void)target;
+    return sgi_columns_last(&run->training, of);
+}
+
 double sgi_value_lowest(const sgi_run *run, const char *of, double target)
 {
     (void)target;

@@ -61,8 +61,8 @@ const sgi_report_kind *sgi_report_kind_of(const sgi_runs *runs);
 
 /* Values of a column of a run's evaluations: the last, the lowest and the highest and their steps,
  * the median of the last few. Of its record: a number. */
-sgi_run_value sgi_value_last, sgi_value_lowest, sgi_value_lowest_step, sgi_value_highest,
-    sgi_value_highest_step, sgi_value_median, sgi_value_recorded;
+sgi_run_value sgi_value_last, sgi_value_last_of_training, sgi_value_lowest, sgi_value_lowest_step,
+    sgi_value_highest, sgi_value_highest_step, sgi_value_median, sgi_value_recorded;
 
 /* Mean and spread over the seeds of a variant of what is found in each run; NaN: no value. */
 sgi_statistic sgi_over_seeds(const sgi_runs *runs, const sgi_variant *variant,

@@ -15,13 +15,6 @@ static double top1_reached(const sgi_run *run, const char *of, double target)
     return NAN;
 }
 
-/* In training, not in evaluations. */
-static double last_of_training(const sgi_run *run, const char *of, double target)
-{
-    (void)target;
-    return sgi_columns_last(&run->training, of);
-}
-
 #define TOP1 "validation/top1"
 
 static void summarise(sgi_report_variant *entry, const sgi_report_variant *base,
@@ -46,7 +39,7 @@ static const sgi_report_statistic statistics[] = {
     {AT(epochs), NULL, NULL, sgi_image_epochs},
     {AT(images_per_second), sgi_value_recorded, "images_per_second", NULL},
     {AT(memory), NULL, NULL, sgi_image_memory},
-    {AT(skipped), last_of_training, "skipped", NULL},
+    {AT(skipped), sgi_value_last_of_training, "skipped", NULL},
     {AT(collapsed), NULL, NULL, sgi_image_collapsed},
 };
 

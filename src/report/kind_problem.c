@@ -46,6 +46,7 @@ static const sgi_report_statistic statistics[] = {
     {AT(lowest_l2_step), sgi_value_lowest_step, ERROR, NULL},
     {AT(median_validation), sgi_value_median, LOSS, NULL},
     {AT(median_l2), sgi_value_median, ERROR, NULL},
+    {AT(refinement), sgi_value_last_of_training, "refinement_seconds", NULL},
 };
 
 static const sgi_report_row rows[] = {
@@ -70,6 +71,8 @@ static const sgi_report_row rows[] = {
      true, false},
     {"steps", NULL, AT(steps), SG_UNIT_COUNT, SG_BETTER_NEITHER, false, false},
     {"time", "seconds", AT(seconds), SG_UNIT_DURATION, SG_BETTER_NEITHER, false, false},
+    {"of that, choosing points", "  refinement", AT(refinement), SG_UNIT_DURATION,
+     SG_BETTER_NEITHER, false, false},
 };
 
 static sgi_section *const sections[] = {sgi_page_result,   sgi_page_statement, sgi_page_curves,

@@ -72,6 +72,7 @@ typedef struct sgi_report_variant {
     sgi_statistic epochs;            /* done */
     sgi_statistic images_per_second; /* training */
     sgi_statistic memory;            /* bytes */
+    sgi_statistic refinement;        /* seconds of choosing points */
     sgi_statistic skipped;           /* steps, because something was not finite */
     sgi_statistic collapsed;         /* step; only of the seeds that collapsed: image_run.h */
     size_t at_chance;                /* seeds whose last top-1 is no better than guessing */

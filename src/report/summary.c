@@ -35,6 +35,7 @@ static void summarise(const sgi_report_kind *kind, sgi_report_variant *entry,
     entry->restless = false;
     entry->top1 = entry->top5 = entry->best_top1 = entry->best_step = entry->epochs = none;
     entry->images_per_second = entry->memory = entry->skipped = entry->collapsed = none;
+    entry->refinement = none;
     fill(entry, common, sizeof common / sizeof common[0], runs, variant);
     fill(entry, kind->statistics, kind->statistic_count, runs, variant);
     /* After the rest: the baseline's own target is in its own entry. */

@@ -17,6 +17,12 @@ sg_status sgi_checkpoint_save(const char *path, const sg_jet_network *network,
     const void *state = sg_optim_state(optim, &size);
     list.tensors[list.count++] = (sgi_tensor){
         .name = SG_STATE_TENSOR, .type = SG_TENSOR_U8, .rank = 1, .shape = {size}, .data = state};
+    if (progress->points)
+        list.tensors[list.count++] = (sgi_tensor){.name = SG_POINTS_TENSOR,
+                                                  .type = SG_TENSOR_U8,
+                                                  .rank = 1,
+                                                  .shape = {progress->points_size},
+                                                  .data = progress->points};
     sgi_progress_notes notes;
     sgi_progress_write(&notes, progress);
     sg_status status = sgi_safetensors_write(path, list.tensors, list.count, notes.notes,
@@ -56,6 +62,24 @@ sg_status sgi_checkpoint_load(const char *path, sg_jet_network *network, sg_opti
     sg_status status = sgi_safetensors_open(&file, path, allocator, diagnostic);
     if (status == SG_OK)
         status = read_checkpoint(file, path, network, optim, progress, allocator, diagnostic);
+    sgi_safetensors_close(file);
+    return status;
+}
+
+sg_status sgi_checkpoint_load_points(const char *path, sgi_refinement *refinement,
+                                     const sg_allocator *allocator, sg_diagnostic *diagnostic)
+{
+    sgi_safetensors *file;
+    sg_status status = sgi_safetensors_open(&file, path, allocator, diagnostic);
+    const sgi_tensor *points =
+        status == SG_OK ? sgi_safetensors_find(file, SG_POINTS_TENSOR) : NULL;
+    size_t size = points ? sgi_tensor_elements(points) : 0;
+    if (points &&
+        (points->type != SG_TENSOR_U8 || !sgi_refinement_fits(refinement, points->data, size)))
+        status = sgi_fail_file(diagnostic, SG_ERROR_STATE, path,
+                               "was saved with other points, or another refinement");
+    else if (points)
+        sgi_refinement_restore(refinement, points->data);
     sgi_safetensors_close(file);
     return status;
 }

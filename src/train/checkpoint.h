@@ -3,6 +3,7 @@
 #ifndef SG_TRAIN_CHECKPOINT_H
 #define SG_TRAIN_CHECKPOINT_H
 
+#include "pinn/refinement.h"
 #include "stablegrad/jet.h"
 #include "stablegrad/optim.h"
 #include "stablegrad/scale.h"
@@ -16,5 +17,11 @@ SG_CHECKED sg_status sgi_checkpoint_save(const char *path, const sg_jet_network 
 SG_CHECKED sg_status sgi_checkpoint_load(const char *path, sg_jet_network *network, sg_optim *optim,
                                          sgi_progress *progress, const sg_allocator *allocator,
                                          sg_diagnostic *diagnostic);
+
+/* The points that refinement keeps. A checkpoint without them, as one that was saved before there
+ * were any, changes nothing. */
+SG_CHECKED sg_status sgi_checkpoint_load_points(const char *path, sgi_refinement *refinement,
+                                                const sg_allocator *allocator,
+                                                sg_diagnostic *diagnostic);
 
 #endif

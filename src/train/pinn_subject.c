@@ -68,6 +68,20 @@ static void destroy(sgi_subject *subject)
 
 /* ---- Working ------------------------------------------------------------------------------ */
 
+/* What refinement took so far, and the points that it leaves the step with. */
+static void write_refinement(const void *context, json_t *line)
+{
+    const pinn_subject *s = context;
+    const sg_pinn_batch *batch = sg_pinn_trainer_batch(s->trainer);
+    size_t points = 0;
+    for (size_t k = 0; k < sg_pinn_describe(s->pinn)->set_count; k++)
+        points += sg_pinn_items(batch, k);
+    json_object_set_new(
+        line, "refinement_seconds",
+        sgi_json_number(sgi_refinement_seconds(sgi_pinn_trainer_refinement(s->trainer))));
+    json_object_set_new(line, "points", json_integer((json_int_t)points));
+}
+
 static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, bool *write,
                       sg_diagnostic *diagnostic)
 {
@@ -90,6 +104,8 @@ static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, bool *wri
                                   .shown_count = result.loss.term_count,
                                   .info = result.info,
                                   .scale = result.scale};
+    if (sgi_pinn_trainer_refinement(s->trainer))
+        metrics->own = (sgi_own_part){write_refinement, s};
     return SG_OK;
 }
 
@@ -269,7 +285,11 @@ static sg_status save(sgi_subject *subject, const char *path, const sgi_progress
                       sg_diagnostic *diagnostic)
 {
     sgi_progress with_margin = *progress;
+    sgi_refinement *refinement = sgi_pinn_trainer_refinement(own(subject)->trainer);
     with_margin.margin_misses = own(subject)->misses;
+    with_margin.refinement_seconds = sgi_refinement_seconds(refinement);
+    if (refinement)
+        with_margin.points = sgi_refinement_state(refinement, &with_margin.points_size);
     return sgi_checkpoint_save(path, sg_pinn_network(own(subject)->pinn), subject->optim,
                                &with_margin, &subject->allocator, diagnostic);
 }
@@ -280,6 +300,11 @@ static sg_status load(sgi_subject *subject, const char *path, sgi_progress *prog
     pinn_subject *s = own(subject);
     sg_status status = sgi_checkpoint_load(path, sg_pinn_network(s->pinn), subject->optim, progress,
                                            &subject->allocator, diagnostic);
+    sgi_refinement *refinement = sgi_pinn_trainer_refinement(s->trainer);
+    if (status == SG_OK && refinement) {
+        status = sgi_checkpoint_load_points(path, refinement, &subject->allocator, diagnostic);
+        sgi_refinement_set_seconds(refinement, progress->refinement_seconds);
+    }
     return status == SG_OK && follows_margin(s) ? set_misses(s, progress->margin_misses) : status;
 }
 

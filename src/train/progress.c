@@ -28,7 +28,8 @@
     X("seconds", p->seconds)                                                                       \
     X("handover_loss", p->jump.before)                                                             \
     X("handover_highest", p->jump.highest)                                                         \
-    X("loss_level", p->jump.level)
+    X("loss_level", p->jump.level)                                                                 \
+    X("refinement_seconds", p->refinement_seconds)
 
 void sgi_progress_write(sgi_progress_notes *list, const sgi_progress *p)
 {
@@ -62,6 +63,8 @@ static bool read_real(const sgi_safetensors *file, const char *key, double *valu
 {
     const char *text = sgi_safetensors_note(file, key);
     char *end;
+    if (!text && strcmp(key, "refinement_seconds") == 0)
+        text = "0";
     if (!text || !text[0])
         return false;
     *value = strtod(text, &end);
@@ -79,5 +82,7 @@ bool sgi_progress_read(const sgi_safetensors *file, sgi_progress *p)
     REALS(READ_REAL, p)
 #undef READ_REAL
 #undef READ_WHOLE
-    return read && !isnan(p->best) && isfinite(p->seconds);
+    p->points = NULL;
+    p->points_size = 0;
+    return read && !isnan(p->best) && isfinite(p->seconds) && isfinite(p->refinement_seconds);
 }

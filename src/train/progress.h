@@ -8,7 +8,10 @@
 /* The tensor of a checkpoint that holds the optimizer's state. */
 #define SG_STATE_TENSOR "optimizer.state"
 
-enum { SG_PROGRESS_NOTES = 18 };
+/* That of the points that refinement keeps; there is none without. */
+#define SG_POINTS_TENSOR "refinement.points"
+
+enum { SG_PROGRESS_NOTES = 19 };
 
 typedef struct sgi_progress_notes {
     sgi_tensor_note notes[SG_PROGRESS_NOTES];

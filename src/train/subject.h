@@ -27,8 +27,11 @@ typedef struct sgi_progress {
     uint64_t counters[4]; /* of the scaler, by sg_outcome */
     double best;          /* the lowest score of an evaluation so far; INFINITY: none yet */
     uint64_t best_step;
-    double seconds;         /* of training so far */
-    sgi_jump jump;          /* of the loss, when rescaling ends or begins late */
+    double seconds;            /* of training so far */
+    sgi_jump jump;             /* of the loss, when rescaling ends or begins late */
+    double refinement_seconds; /* of choosing points so far */
+    const void *points;        /* (points_size bytes) when saving: see pinn/refinement.h; or NULL */
+    size_t points_size;
     uint64_t margin_misses; /* of `until: margin`: measurements in a row below the condition */
 } sgi_progress;
 

@@ -363,7 +363,7 @@ static void record_failure(run *r)
 static uint64_t identity(const char *text)
 {
     static const char *const left_out[] = {
-        "title:", "sampling:", "training:", "evaluation:", "diagnose:", "data:"};
+        "title:", "sampling:", "refinement:", "training:", "evaluation:", "diagnose:", "data:"};
     uint64_t hash = SG_HASH_START;
     bool counts = true;
     for (const char *line = text; *line;) {
