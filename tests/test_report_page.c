@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files/npz.h"
 #include "report/kind.h"
 #include "report/report.h"
 #include "support/folders.h"
@@ -243,6 +244,55 @@ static void a_spike_at_the_end_does_not_mislead(void **state)
     assert_non_null(strstr(html, ", 5 times below AdamW’s "));
     assert_non_null(strstr(html, "Dashed: the median"));
     assert_int_equal(count_of(html, ", median\""), 2);
+    free(html);
+    folder_remove(folder);
+}
+
+/* Points in a plane of x and t, or of as many numbers as `width`. */
+static void put_points(const char *folder, size_t width)
+{
+    const double points[12] = {0.1, 0.2, 0.5, 0.9, -1, 0.4, 1, 0.6, 0, 0, 0, 1};
+    const double lines[8] = {0, -1, 1, -1, 0, 1, 1, 1};
+    char path[4096];
+    sgi_npz *npz;
+    (void)snprintf(path, sizeof path, "%s/points.npz", folder);
+    assert_ok(sgi_npz_create(&npz, path, NULL, NULL));
+    assert_ok(sgi_npz_add(npz, "middle", SG_ARRAY_FLOAT64, 1, &width, points, NULL));
+    assert_ok(
+        sgi_npz_add(npz, "outline", SG_ARRAY_FLOAT64, 2, (const size_t[]){2, 4}, lines, NULL));
+    assert_ok(sgi_npz_add(npz, "set_domain", SG_ARRAY_FLOAT64, 2, (const size_t[]){2, width},
+                          points, NULL));
+    assert_ok(
+        sgi_npz_add(npz, "set_a<b", SG_ARRAY_FLOAT64, 2, (const size_t[]){4, width}, points, NULL));
+    assert_ok(sgi_npz_commit(npz, NULL));
+}
+
+static void the_domain_is_drawn(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary();
+    folder_run(sub(folder, "r"), FOLDER_BURGERS, true, 1, 5000);
+    char *html = report_of(sub(folder, "r"));
+    assert_null(strstr(html, "id=\"domain\"")); /* of a run that has no such file */
+    free(html);
+    put_points(sub(folder, "r"), 2);
+    html = report_of(sub(folder, "r"));
+    const char *begin = strstr(html, "id=\"domain\"");
+    assert_non_null(begin);
+    assert_true(begin > strstr(html, "id=\"result\"") && begin < strstr(html, "id=\"curves\""));
+    char *end = strstr(begin, "</section>");
+    *end = '\0';
+    assert_non_null(strstr(begin, "a&lt;b"));
+    assert_int_equal(count_of(begin, "h0"), 6); /* dots */
+    assert_int_equal(count_of(begin, "<svg viewBox=\"0 0 560"), 1);
+    free(html);
+    put_points(sub(folder, "r"), 3); /* that do not fit the run's coordinates */
+    html = report_of(sub(folder, "r"));
+    assert_null(strstr(html, "id=\"domain\""));
+    free(html);
+    folder_put(sub(folder, "r"), "points.npz", "no archive");
+    html = report_of(sub(folder, "r"));
+    assert_null(strstr(html, "id=\"domain\""));
     free(html);
     folder_remove(folder);
 }
@@ -498,6 +548,7 @@ int main(void)
         cmocka_unit_test(sooner_than_the_end_of_the_baseline),
         cmocka_unit_test(the_window_is_told_as_it_was),
         cmocka_unit_test(a_spike_at_the_end_does_not_mislead),
+        cmocka_unit_test(the_domain_is_drawn),
         cmocka_unit_test(the_problem_is_stated),
         cmocka_unit_test(sentences_read_well),
         cmocka_unit_test(hostile_names_are_harmless),

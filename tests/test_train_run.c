@@ -346,6 +346,7 @@ static void complete_is_written_last(void **state)
     sgi_train_config config = {.subject = subject, .folder = folder, .report_follows = true};
     assert_ok(sgi_train(&config, &result, &diagnostic, NULL));
     assert_true(is_there(folder, "field.vti"));
+    assert_true(is_there(folder, "points.npz"));
     char *record = read_file(folder, "run.json", &size);
     assert_non_null(strstr(record, "\"status\": \"finishing\""));
     free(record);

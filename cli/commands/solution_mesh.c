@@ -7,32 +7,20 @@
 #include "base/diagnostic.h"
 #include "base/memory.h"
 #include "files/vtu.h"
+#include "problem/problem_mesh.h"
 
 enum { LABEL = 160 };
 
 /* Which coordinates span the mesh, and what the others are. */
 typedef struct frame {
-    const sgi_problem *problem;
     int axes, coordinates[SG_MESH_AXES];
     double point[SG_MOST_COORDINATES];
 } frame;
 
-static double distance(const void *context, const double *x)
-{
-    const frame *f = context;
-    double point[SG_MOST_COORDINATES], place[SG_MOST_AXES];
-    for (int c = 0; c < f->problem->names.coordinate_count; c++)
-        point[c] = f->point[c];
-    for (int k = 0; k < f->axes; k++)
-        point[f->coordinates[k]] = x[k];
-    sgi_domain_axes(&f->problem->domain, point, place);
-    return sgi_region_distance(f->problem->domain.region, place);
-}
-
 static frame choose_frame(solution *s)
 {
     const sgi_problem *problem = s->problem;
-    frame f = {.problem = problem};
+    frame f = {0};
     int count = problem->names.coordinate_count;
     s->along = -1;
     if (count > SG_MESH_AXES)
@@ -86,20 +74,12 @@ static int take_points(solution *s, const frame *f)
 int choose_mesh(solution *s)
 {
     frame f = choose_frame(s);
-    const sgi_region *region = s->problem->domain.region;
-    sgi_mesh_grid grid = {.axes = f.axes, .context = &f};
-    for (int k = 0; k < f.axes; k++) {
-        int c = f.coordinates[k];
-        grid.counts[k] = s->grid.sizes[c];
-        grid.lower[k] = s->problem->lower[c];
-        grid.upper[k] = s->problem->upper[c];
-    }
-    if (region) {
-        grid.distance = distance;
-        grid.near = sgi_region_tolerance(region);
-    }
+    size_t counts[SG_MESH_AXES];
+    for (int k = 0; k < f.axes; k++)
+        counts[k] = s->grid.sizes[f.coordinates[k]];
     choose_slices(s);
-    sg_status status = sgi_mesh_make(&s->mesh, &grid, NULL);
+    sg_status status =
+        sgi_problem_mesh(s->problem, f.axes, f.coordinates, counts, f.point, &s->mesh, NULL);
     if (status == SG_ERROR_ARGUMENT) {
         complain("a mesh takes a grid of 2 points or more along each coordinate, and of at most %d",
                  SG_MESH_MOST);

@@ -74,6 +74,7 @@ void sgi_page_begin(sgi_page *page);
 /* Links to every section of `body` that has a heading. */
 void sgi_page_contents(sgi_text *out, const sgi_text *body);
 void sgi_page_statement(sgi_page *page); /* what was solved */
+void sgi_page_domain(sgi_page *page);    /* where, and at which points */
 void sgi_page_result(sgi_page *page);    /* did it work */
 void sgi_page_curves(sgi_page *page);    /* how well against the baseline */
 void sgi_page_solution(sgi_page *page);  /* what it looks like, and where it is wrong */

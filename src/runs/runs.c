@@ -15,6 +15,7 @@ enum {
     PROBLEM_LIMIT = 1 << 20,
     METRICS_LIMIT = 1 << 30,
     FIELD_LIMIT = 1 << 30,
+    POINTS_LIMIT = 1 << 26,
     VARIANTS_MOST = 64,
     RUNS_MOST = 1024
 };
@@ -151,6 +152,20 @@ static sg_status read_field(const source *s, const char *folder, sgi_run *run)
     return run->field_note ? SG_OK : no_memory(s);
 }
 
+/* The picture of the points is left out when there are none. */
+static sg_status read_points(const source *s, const char *folder, sgi_run *run)
+{
+    char *path = sgi_path_join(s->allocator, folder, "points.npz");
+    if (!path)
+        return no_memory(s);
+    sg_diagnostic why = {0};
+    sg_status status = SG_OK;
+    if (sgi_file_exists(path))
+        status = sgi_npz_read(path, POINTS_LIMIT, s->allocator, &run->points, &why);
+    sgi_release(s->allocator, path);
+    return status == SG_ERROR_MEMORY ? no_memory(s) : SG_OK;
+}
+
 static void release_run(const sg_allocator *allocator, sgi_run *run)
 {
     sgi_release(allocator, run->folder);
@@ -159,6 +174,7 @@ static void release_run(const sg_allocator *allocator, sgi_run *run)
     sgi_columns_release(&run->evaluation);
     sgi_columns_release(&run->diagnosis);
     sgi_arrays_release(&run->field);
+    sgi_arrays_release(&run->points);
     sgi_release(allocator, run->field_note);
     sgi_release(allocator, run->problem);
     *run = (sgi_run){0};
@@ -171,6 +187,7 @@ static sg_status read_run(const source *s, const char *folder, const char *name,
     sgi_columns_begin(&run->evaluation, s->allocator);
     sgi_columns_begin(&run->diagnosis, s->allocator);
     run->field.allocator = *s->allocator;
+    run->points.allocator = *s->allocator;
     run->folder = sgi_copy_text(s->allocator, name);
     if (!run->folder)
         return no_memory(s);
@@ -179,6 +196,8 @@ static sg_status read_run(const source *s, const char *folder, const char *name,
         status = read_metrics(s, folder, run);
     if (status == SG_OK && fields)
         status = read_field(s, folder, run);
+    if (status == SG_OK && fields)
+        status = read_points(s, folder, run);
     size_t size = 0;
     if (status == SG_OK && fields)
         status = read_text(s, folder, "problem.yaml", PROBLEM_LIMIT, true, &run->problem, &size);

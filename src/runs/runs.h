@@ -13,10 +13,11 @@ typedef struct sgi_run {
     char *folder; /* "" for a single run, else the sub-folder's name */
     json_t *info; /* run.json */
     sgi_columns training, evaluation, diagnosis;
-    size_t unread;    /* lines of metrics.jsonl that are not what they should be */
-    sgi_arrays field; /* empty when there is none */
-    char *field_note; /* why not, or NULL */
-    char *problem;    /* problem.yaml, or NULL */
+    size_t unread;     /* lines of metrics.jsonl that are not what they should be */
+    sgi_arrays field;  /* empty when there is none */
+    char *field_note;  /* why not, or NULL */
+    sgi_arrays points; /* points.npz, empty when there is none that can be read */
+    char *problem;     /* problem.yaml, or NULL */
     /* Files that are not as they were when the run wrote them. */
     bool record_changed, metrics_changed, problem_changed;
 } sgi_run;

@@ -13,6 +13,7 @@
 #include "problem/remarks.h"
 #include "train/checkpoint.h"
 #include "train/field.h"
+#include "train/points_file.h"
 #include "train/record.h"
 
 typedef struct pinn_subject {
@@ -337,6 +338,10 @@ static sg_status finish(sgi_subject *subject, const char *folder, sg_diagnostic 
                  sizes_text(&whole, sizes[1], sizeof sizes[1]));
         subject->last_note = s->field_note;
     }
+    sg_status status = sgi_points_write(folder, s->pinn, sg_pinn_trainer_batch(s->trainer),
+                                        &subject->allocator, diagnostic);
+    if (status != SG_OK)
+        return status;
     return sgi_field_write(folder, s->problem, sg_pinn_network(s->pinn), s->pool,
                            &subject->allocator, diagnostic);
 }

@@ -24,6 +24,7 @@ const char *const sgi_run_files[SG_RUN_FILES] = {"problem.yaml",
                                                  "weights.safetensors",
                                                  "field.npz",
                                                  "field.vti",
+                                                 "points.npz",
                                                  "report.html",
                                                  "compare.json"};
 

@@ -5,6 +5,7 @@
  *     last.safetensors, previous.safetensors      the two newest checkpoints
  *     weights.safetensors                         the weights at the end
  *     field.npz, field.vti                        a problem's solution on a grid
+ *     points.npz      a problem's domain and points, for the report
  *     run.lock       while it is being written: see run_lock.h
  *
  * Functions that fail say in `diagnostic` which file it is and why. */
@@ -20,7 +21,7 @@
 enum { SG_PATH_SIZE = 1024 };
 
 /* Every file that a run, or a comparison, may have, but for the lock. */
-enum { SG_RUN_FILES = 11 };
+enum { SG_RUN_FILES = 12 };
 extern const char *const sgi_run_files[SG_RUN_FILES];
 
 /* Writes folder/name to `path`; SG_ERROR_ARGUMENT if it is too long. */
