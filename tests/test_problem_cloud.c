@@ -41,6 +41,7 @@ static const char holes[] =
     "  start: {at: t = 0, u: 0, points: 512}\n"
     "  rims: {at: hole.boundary | dot.boundary, u_n: 0, points: 60}\n"
     "  outer: {at: box.boundary & x < 1, u_n: 0, points: 100}\n"
+    "  inside: {at: domain & x < 1 & t < 0.5, u: 0, points: 64}\n"
     "points: 1024\n";
 
 static bench *open_bench(const char *text, const char *distribution, const char *renew)
@@ -235,6 +236,12 @@ static void holes_are_left_out(void **state)
             assert_true(b->a.coordinates[0][i] < 1 &&
                         (b->a.coordinates[0][i] == 0 || b->a.coordinates[1][i] == 0 ||
                          b->a.coordinates[1][i] == 2));
+        cloud = make(b, 4);
+        sgi_cloud_move(&cloud, 3, 1);
+        take(&cloud, 0, 64, &b->a);
+        for (int i = 0; i < 64; i++)
+            assert_true(b->a.coordinates[0][i] < 1 && b->a.coordinates[2][i] < 0.5 &&
+                        hypot(b->a.coordinates[0][i] - 1, b->a.coordinates[1][i] - 1) > 0.5);
         close_bench(b);
     }
 }

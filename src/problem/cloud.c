@@ -33,7 +33,7 @@ static bool is_tried(const sgi_problem *problem, const sgi_point_set *set)
 static unsigned fixed_of(const sgi_point_set *set, int piece)
 {
     const sgi_face *face = set->kind == SG_SET_DOMAIN ? NULL : &set->faces[piece];
-    if (!face || face->region)
+    if (!face || face->region || face->interior)
         return 0;
     return 1u << face->coordinate | (face->filter ? face->filter->fixed : 0);
 }
@@ -145,10 +145,12 @@ static void try_pieces(sgi_cloud *c)
 /* ---- Handle -----------------------------------------------------------------------------------
  */
 
-void sgi_piece_width(const sgi_problem *problem, int index, int piece, int *dimension, int *numbers)
+void sgi_piece_width(const sgi_problem *problem, int index, int piece, sgi_use use, int *dimension,
+                     int *numbers)
 {
     const sgi_point_set *set = &problem->sets[index];
-    bool side = set->kind != SG_SET_DOMAIN && set->faces[piece].region;
+    bool side =
+        set->kind != SG_SET_DOMAIN && set->faces[piece].region && !set->faces[piece].interior;
     *dimension =
         problem->names.coordinate_count - (side ? 1 : 0) - __builtin_popcount(fixed_of(set, piece));
     *numbers = *dimension;
@@ -160,10 +162,8 @@ void sgi_piece_width(const sgi_problem *problem, int index, int piece, int *dime
     for (int i = 0; i < 64; i++) {
         for (int k = 0; k < SG_MOST_NUMBERS; k++)
             all[k] = fmod(0.5 + i * 0.6180339887498949 * (k + 1), 1);
-        sgi_uniforms uniforms = {.counter = (uint64_t)i << 24,
-                                 .first = all,
-                                 .first_count = SG_MOST_NUMBERS,
-                                 .use = SG_USE_GRID};
+        sgi_uniforms uniforms = {
+            .counter = (uint64_t)i << 24, .first = all, .first_count = SG_MOST_NUMBERS, .use = use};
         (void)try_piece(problem, set, piece, &uniforms, &d);
         int used = SG_MOST_NUMBERS - uniforms.first_count;
         *numbers = used > *numbers ? used : *numbers;
@@ -173,9 +173,8 @@ void sgi_piece_width(const sgi_problem *problem, int index, int piece, int *dime
 static int width_of(const sgi_cloud *c, int piece)
 {
     int dimension, numbers;
-    if (c->kind != SG_DRAW_GRID && is_tried(c->problem, set_of(c)))
-        return SG_MOST_NUMBERS;
-    sgi_piece_width(c->problem, c->set, piece, &dimension, &numbers);
+    sgi_piece_width(c->problem, c->set, piece,
+                    c->kind == SG_DRAW_GRID ? SG_USE_GRID : SG_USE_SEQUENCE, &dimension, &numbers);
     return numbers;
 }
 
@@ -374,7 +373,7 @@ bool sgi_piece_has_grid(const sgi_problem *problem, int set, int piece, int64_t 
 {
     int dimension, numbers;
     uint32_t sides[SG_MOST_NUMBERS];
-    sgi_piece_width(problem, set, piece, &dimension, &numbers);
+    sgi_piece_width(problem, set, piece, SG_USE_GRID, &dimension, &numbers);
     if (numbers != dimension) {
         snprintf(message, SG_GRID_MESSAGE, "has a piece of %d dimension%s without a grid",
                  dimension, dimension == 1 ? "" : "s");

@@ -45,9 +45,10 @@ void sgi_cloud_normals(const sgi_cloud *cloud, size_t first, size_t count, sg_ty
 /* "sobol, every 100 steps": how the set's points are drawn and chosen, as snprintf does. */
 size_t sgi_cloud_describe(const sgi_problem *problem, int set, char *text, size_t size);
 
-/* The dimension of piece `piece` of a set, and how many numbers a point of it is drawn from: a grid
- * needs as many. */
-void sgi_piece_width(const sgi_problem *problem, int set, int piece, int *dimension, int *numbers);
+/* The dimension of piece `piece` of a set, and how many numbers a point of it is drawn from, at
+ * most as far as some tries tell: a grid needs as many. */
+void sgi_piece_width(const sgi_problem *problem, int set, int piece, sgi_use use, int *dimension,
+                     int *numbers);
 
 enum { SG_GRID_MESSAGE = 200 };
 

@@ -108,7 +108,7 @@ static bool is_of_points(const reading *r)
     bool points = true;
     for (int p = 0; p < r->problem->sets[r->set].face_count; p++) {
         int dimension, numbers;
-        sgi_piece_width(r->problem, r->set, p, &dimension, &numbers);
+        sgi_piece_width(r->problem, r->set, p, SG_USE_GRID, &dimension, &numbers);
         points = points && dimension == 0;
     }
     return points;
