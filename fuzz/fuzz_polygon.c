@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                            .name = "part",
                            .axes = 2,
                            .axis_names = {"x", "y"},
-                           .file = path};
+                           .file = {.file = path}};
         sg_diagnostic diagnostic = {0};
         sgi_arena_init(&arena, &heap);
         sg_status status =

@@ -94,14 +94,14 @@ static void in_many_coordinates_points_are_drawn(void **state)
     sgi_errors *errors;
     assert_ok(sgi_pinn_over(&pinn, problem, NULL));
     assert_ok(sgi_errors_create(&errors, problem, NULL, NULL));
-    assert_non_null(errors->drawn);
+    assert_non_null(errors->points);
     assert_int_equal(errors->count, SG_ERROR_DRAWN);
     assert_int_equal(errors->inside, SG_ERROR_DRAWN);
     double mean = 0;
     for (size_t i = 0; i < errors->count; i++) {
         double square = 0;
         for (size_t k = 0; k < 10; k++)
-            square += errors->drawn[10 * i + k] * errors->drawn[10 * i + k];
+            square += errors->points[10 * i + k] * errors->points[10 * i + k];
         assert_true(square <= 1);
         mean += square / (double)errors->count;
     }

@@ -100,7 +100,8 @@ static void test_copies(void **state)
     put_solid(in(folder, "solid.stl"), 0.5); /* the copy is the old one */
     elsewhere = read_in(other, text);
     assert_close(elsewhere->domain.region->measure, 1.0 / 6, 1e-12);
-    assert_string_equal(elsewhere->domain.region->steps[0].shape->place, in(other, "part.stl"));
+    assert_string_equal(elsewhere->domain.region->steps[0].shape->file.place,
+                        in(other, "part.stl"));
     assert_ok(sgi_domain_copy_files(&elsewhere->domain, other, NULL, &diagnostic));
     sgi_problem_destroy(elsewhere);
     assert_int_equal(access(in(other, "part.stl"), R_OK), 0);

@@ -196,15 +196,8 @@ static void warn_outside(const sgi_problem *problem, const char *path, const dou
 {
     size_t width = (size_t)problem->names.coordinate_count, outside = 0, used = 0;
     char domain[400] = "";
-    for (size_t i = 0; points && i < count; i++) {
-        bool inside = true;
-        for (size_t k = 0; k < width; k++) {
-            double lower = problem->lower[k], upper = problem->upper[k];
-            double slack = 1e-9 * (upper - lower), x = points[i * width + k];
-            inside = inside && x >= lower - slack && x <= upper + slack;
-        }
-        outside += !inside || !sgi_domain_has(&problem->domain, points + i * width);
-    }
+    for (size_t i = 0; points && i < count; i++)
+        outside += !sgi_problem_covers(problem, points + i * width);
     for (size_t k = 0; k < width && used < sizeof domain; k++)
         used +=
             (size_t)snprintf(domain + used, sizeof domain - used, "%s%s in [%g, %g]", k ? ", " : "",

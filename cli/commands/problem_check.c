@@ -11,6 +11,7 @@
 #include "problem/check.h"
 #include "problem/cloud.h"
 #include "problem/remarks.h"
+#include "problem/solution_files.h"
 #include "progress.h"
 #include "train/pinn_subject.h"
 
@@ -262,6 +263,23 @@ static json_t *check_terms(const sgi_problem *problem, const sgi_check *check)
     return terms;
 }
 
+/* References from files: what they have. */
+static void tell_files(const sgi_problem *problem, json_t *reference)
+{
+    json_t *files = reference ? json_array() : NULL;
+    for (int i = 0; i < problem->solution.file_count; i++) {
+        const sgi_solution_file *file = &problem->solution.files[i];
+        char text[300];
+        sgi_solution_file_text(file, text, sizeof text);
+        if (files)
+            json_array_append_new(files, json_string(text));
+        else
+            printf("%s%s\n", i ? "               " : "\nreference      ", text);
+    }
+    if (files)
+        json_object_set_new(reference, "files", files);
+}
+
 /* Prints what was found, or adds it to `object`. */
 static int check_reference(sgi_problem *problem, json_t *object)
 {
@@ -282,7 +300,11 @@ static int check_reference(sgi_problem *problem, json_t *object)
             json_object_set_new(reference, "tolerance", json_real(check.tolerance));
             json_object_set_new(reference, "terms", check_terms(problem, &check));
         }
+        if (problem->solution.kind == SG_SOLUTION_FILES)
+            tell_files(problem, reference);
         json_object_set_new(object, "reference", reference);
+    } else if (problem->solution.kind == SG_SOLUTION_FILES) {
+        tell_files(problem, NULL);
     } else if (status != SG_OK) {
         printf("\nreference      %s\n", none ? "none given" : "its derivatives cannot be checked");
     } else {

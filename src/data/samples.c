@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/diagnostic.h"
 #include "base/memory.h"
@@ -36,10 +37,32 @@ __attribute__((format(printf, 2, 3))) static sg_status bad(const maker *m, const
 /* ---- Finding arrays ---------------------------------------------------------------------------
  */
 
+/* An array that nothing else is read from, as an example; or that of the same letters. */
+static const char *spare(const maker *m, const char *name, bool *same)
+{
+    const sgi_sample_columns *c = m->columns;
+    const char *found = NULL;
+    for (size_t i = 0; i < m->arrays->count; i++) {
+        const char *own = m->arrays->items[i].name;
+        bool used = false;
+        *same = strcasecmp(own, name) == 0;
+        if (*same)
+            return own;
+        for (size_t k = 0; k < c->coordinate_count; k++)
+            used |= strcmp(c->coordinates[k], own) == 0;
+        for (size_t q = 0; q < c->quantity_count; q++)
+            used |= strcmp(c->quantities[q], own) == 0;
+        found = found || used ? found : own;
+    }
+    return found;
+}
+
 static sg_status missing(const maker *m, const char *name, const char *what)
 {
     char list[200] = "";
     size_t used = 0;
+    bool same = false;
+    const char *other = spare(m, name, &same);
     sgi_nearest nearest;
     sgi_nearest_begin(&nearest, name, strlen(name));
     for (size_t i = 0; i < m->arrays->count; i++) {
@@ -51,10 +74,13 @@ static sg_status missing(const maker *m, const char *name, const char *what)
     if (used >= sizeof list)
         memcpy(list + sizeof list - 4, "...", 4);
     (void)bad(m, "there is no '%.60s' for %s; the file has %s", name, what, list);
-    sgi_nearest_suggest(&nearest, m->diagnostic);
-    if (m->diagnostic && !m->diagnostic->suggestion[0])
-        sgi_diagnostic_suggest(m->diagnostic, "say which it is, as in  columns: {%s: %.60s}", name,
-                               m->arrays->count ? m->arrays->items[0].name : "NAME");
+    if (same)
+        sgi_diagnostic_suggest(m->diagnostic, "did you mean '%.60s'?", other);
+    else if (nearest.best[0])
+        sgi_nearest_suggest(&nearest, m->diagnostic);
+    else if (other)
+        sgi_diagnostic_suggest(m->diagnostic, "say which it is, as in  columns: {%.60s: %.60s}",
+                               name, other);
     return SG_ERROR_FORMAT;
 }
 

@@ -198,7 +198,7 @@ sg_status sgi_outline_make(sgi_shape *s, sgi_arena *arena, const size_t *ends, s
             hypot(edge_to(s, i)[0] - edge_from(s, i)[0], edge_to(s, i)[1] - edge_from(s, i)[1]);
     find_senses(s, o);
     o->planted = corners(s) >= MANY;
-    return o->planted || s->file ? plant_tree(s, o, arena) : SG_OK;
+    return o->planted || s->file.file ? plant_tree(s, o, arena) : SG_OK;
 }
 
 static sg_status prepare(sgi_shape *s, sgi_arena *arena)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "expr/expressions.h"
+#include "files/attachment.h"
 #include "stablegrad/diagnostic.h"
 #include "stablegrad/status.h"
 #include "text/arena.h"
@@ -102,10 +103,8 @@ struct sgi_shape {
      * sgi_shape_prepare brings `middle` into the shape's own place. */
     double reach, middle[SG_MOST_AXES];
     const char *axis_names[SG_MOST_AXES]; /* of the coordinates, for a file that names them */
-    const char *file;  /* that the numbers come from: the absolute path, or NULL; */
-    const char *place; /* where it was read, which may be a copy; and */
-    uint64_t sum;      /* a hash of its content */
-    const void *made;  /* the kind's own */
+    sgi_attachment file; /* that the numbers come from; its path is NULL without one */
+    const void *made;    /* the kind's own */
     double lower[SG_MOST_AXES], upper[SG_MOST_AXES]; /* bounds; infinite for an unbounded one */
 };
 

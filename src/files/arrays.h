@@ -38,6 +38,10 @@ const sgi_array *sgi_arrays_find(const sgi_arrays *arrays, const char *name);
  * always safe to release. */
 SG_CHECKED sg_status sgi_arrays_load(const char *path, size_t limit, const sg_allocator *allocator,
                                      sgi_arrays *out, bool *named, sg_diagnostic *diagnostic);
+/* The same from memory. */
+SG_CHECKED sg_status sgi_arrays_parse(const void *data, size_t size, const char *path, size_t limit,
+                                      const sg_allocator *allocator, sgi_arrays *out, bool *named,
+                                      sg_diagnostic *diagnostic);
 
 /* ---- For the readers of formats ---------------------------------------------------------------
  */

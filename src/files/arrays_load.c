@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "files/csv.h"
+#include "files/file.h"
 #include "files/mat.h"
 #include "files/npz.h"
 
@@ -44,21 +45,35 @@ static sg_status take_columns(const sgi_csv *csv, const char *path, sgi_arrays *
     return sgi_array_no_memory(&reader);
 }
 
-sg_status sgi_arrays_load(const char *path, size_t limit, const sg_allocator *allocator,
-                          sgi_arrays *out, bool *named, sg_diagnostic *diagnostic)
+sg_status sgi_arrays_parse(const void *data, size_t size, const char *path, size_t limit,
+                           const sg_allocator *allocator, sgi_arrays *out, bool *named,
+                           sg_diagnostic *diagnostic)
 {
     *out = (sgi_arrays){.allocator = sgi_allocator_or_heap(allocator)};
     *named = true;
     if (ends_with(path, ".npz") || ends_with(path, ".npy"))
-        return sgi_npz_read(path, limit, allocator, out, diagnostic);
+        return sgi_npz_parse(data, size, path, limit, allocator, out, diagnostic);
     if (ends_with(path, ".mat"))
-        return sgi_mat_read(path, limit, allocator, out, diagnostic);
+        return sgi_mat_parse(data, size, path, limit, allocator, out, diagnostic);
     sgi_csv csv;
-    sg_status status = sgi_csv_read(path, limit, allocator, &csv, diagnostic);
+    sg_status status = sgi_csv_parse(data, size, path, allocator, &csv, diagnostic);
     if (status == SG_OK) {
         *named = csv.names != NULL;
         status = take_columns(&csv, path, out, diagnostic);
     }
     sgi_csv_release(&csv);
+    return status;
+}
+
+sg_status sgi_arrays_load(const char *path, size_t limit, const sg_allocator *given,
+                          sgi_arrays *out, bool *named, sg_diagnostic *diagnostic)
+{
+    *out = (sgi_arrays){.allocator = sgi_allocator_or_heap(given)};
+    char *data;
+    size_t size;
+    sg_status status = sgi_file_read(path, limit, given, &data, &size, diagnostic);
+    if (status == SG_OK)
+        status = sgi_arrays_parse(data, size, path, limit, given, out, named, diagnostic);
+    sgi_release(&out->allocator, data);
     return status;
 }

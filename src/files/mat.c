@@ -9,7 +9,6 @@
 
 #include "base/diagnostic.h"
 #include "base/memory.h"
-#include "files/file.h"
 
 enum { HEAD = 128, TAG = 8 };
 enum { TYPE_INT32 = 5, TYPE_UINT32 = 6, TYPE_MATRIX = 14, TYPE_COMPRESSED = 15 };
@@ -232,18 +231,5 @@ sg_status sgi_mat_parse(const void *data, size_t size, const char *path, size_t 
     }
     if (status != SG_OK)
         sgi_arrays_release(out);
-    return status;
-}
-
-sg_status sgi_mat_read(const char *path, size_t limit, const sg_allocator *given, sgi_arrays *out,
-                       sg_diagnostic *diagnostic)
-{
-    *out = (sgi_arrays){.allocator = sgi_allocator_or_heap(given)};
-    char *data;
-    size_t size;
-    sg_status status = sgi_file_read(path, limit, given, &data, &size, diagnostic);
-    if (status == SG_OK)
-        status = sgi_mat_parse(data, size, path, limit, given, out, diagnostic);
-    sgi_release(&out->allocator, data);
     return status;
 }

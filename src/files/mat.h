@@ -11,11 +11,8 @@
 
 #include "files/arrays.h"
 
-/* `limit` bounds the bytes of the file and of all arrays in memory. *out is always safe to release.
- */
-SG_CHECKED sg_status sgi_mat_read(const char *path, size_t limit, const sg_allocator *allocator,
-                                  sgi_arrays *out, sg_diagnostic *diagnostic);
-/* The same from memory; `path` is used in messages only. */
+/* `limit` bounds the bytes of all arrays in memory; `path` is used in messages only. *out is always
+ * safe to release. */
 SG_CHECKED sg_status sgi_mat_parse(const void *data, size_t size, const char *path, size_t limit,
                                    const sg_allocator *allocator, sgi_arrays *out,
                                    sg_diagnostic *diagnostic);

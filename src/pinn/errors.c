@@ -9,6 +9,7 @@
 #include "problem/place.h"
 #include "problem/remarks.h"
 #include "problem/sampler.h"
+#include "problem/solution_files.h"
 
 static double **allocate_fields(const sg_allocator *allocator, size_t fields, size_t count)
 {
@@ -37,16 +38,24 @@ static bool all_there(double **arrays, size_t fields)
 
 static sgi_places places_of(const sgi_errors *errors)
 {
-    return (sgi_places){errors->drawn ? NULL : &errors->grid, errors->drawn, errors->count};
+    return (sgi_places){errors->points ? NULL : &errors->grid, errors->points, errors->count};
 }
 
 static void find_point(const sgi_errors *errors, size_t i, double *point)
 {
     size_t width = (size_t)errors->grid.coordinates;
-    if (errors->drawn)
-        memcpy(point, errors->drawn + i * width, width * sizeof *point);
+    if (errors->points)
+        memcpy(point, errors->points + i * width, width * sizeof *point);
     else
         sgi_box_grid_points(&errors->grid, i, 1, point);
+}
+
+static sg_status take_points(sgi_errors *errors, size_t count)
+{
+    errors->count = count;
+    errors->points = sgi_allocate(&errors->allocator, count,
+                                  (size_t)errors->grid.coordinates * sizeof *errors->points);
+    return errors->points ? SG_OK : SG_ERROR_MEMORY;
 }
 
 /* Chooses the points. */
@@ -55,14 +64,16 @@ static sg_status choose_points(sgi_errors *errors, const sgi_problem *problem)
     sgi_box_grid whole = sgi_box_grid_of_problem(problem);
     size_t fields = (size_t)problem->names.field_count, width = (size_t)whole.coordinates;
     errors->grid = sgi_box_grid_thinned(&whole, SG_ERROR_VALUES / fields);
+    errors->of_files = problem->solution.kind == SG_SOLUTION_FILES && !problem->solution.on_grid;
+    if (errors->of_files)
+        return take_points(errors, sgi_solution_points(problem));
     errors->thinned = errors->grid.total < whole.total;
     errors->count = errors->grid.total;
     if (!errors->thinned || width <= SG_ERROR_AXES)
         return SG_OK;
-    errors->count = SG_ERROR_DRAWN;
-    errors->drawn = sgi_allocate(&errors->allocator, errors->count, width * sizeof(double));
-    if (!errors->drawn)
-        return SG_ERROR_MEMORY;
+    sg_status status = take_points(errors, SG_ERROR_DRAWN);
+    if (status != SG_OK)
+        return status;
     /* Of the validation points those of step 1; the validation loss has those of step 0. */
     sgi_draw draw = {(uint64_t)problem->settings.training.seed, SG_POINTS_VALIDATION, 1};
     for (size_t i = 0; i < errors->count; i++) {
@@ -70,7 +81,7 @@ static sg_status choose_points(sgi_errors *errors, const sgi_problem *problem)
         sgi_uniforms uniforms = {
             .seed = draw.seed, .stream = sgi_draw_stream(&draw, 0), .counter = (uint64_t)i << 24};
         (void)sgi_place_interior(problem, NULL, &uniforms, point);
-        memcpy(errors->drawn + i * width, point, width * sizeof *point);
+        memcpy(errors->points + i * width, point, width * sizeof *point);
     }
     return SG_OK;
 }
@@ -78,7 +89,7 @@ static sg_status choose_points(sgi_errors *errors, const sgi_problem *problem)
 /* Drawn points outside the home of a field have no value of it, as those of a grid. */
 static void blank_homes(sgi_errors *errors)
 {
-    for (int f = 0; errors->drawn && f < errors->problem->names.field_count; f++)
+    for (int f = 0; errors->points && f < errors->problem->names.field_count; f++)
         for (size_t i = 0; errors->problem->homes[f] && i < errors->count; i++) {
             double point[SG_MOST_COORDINATES];
             find_point(errors, i, point);
@@ -94,19 +105,20 @@ static void find_left_out(sgi_errors *errors)
     errors->nothing = true;
     for (size_t i = 0; i < errors->count; i++) {
         double point[SG_MOST_COORDINATES];
-        bool finite = true;
+        bool finite = true, some = false; /* a file need not have all fields */
         find_point(errors, i, point);
-        if (!errors->drawn && !sgi_domain_has(&errors->problem->domain, point))
+        if ((!errors->points || errors->of_files) && !sgi_problem_covers(errors->problem, point))
             continue;
         errors->inside++;
         for (int f = 0; f < fields; f++) {
             double value = errors->reference[f][i];
             uint64_t home = errors->problem->homes[f];
-            finite = finite &&
-                     (isfinite(value) || (home && !sgi_problem_has(errors->problem, home, point)));
+            bool good = isfinite(value) || (home && !sgi_problem_has(errors->problem, home, point));
+            finite = finite && good;
+            some = some || good;
             errors->nothing = errors->nothing && (!isfinite(value) || value == 0);
         }
-        if (!finite && errors->left_out++ == 0)
+        if (!(errors->of_files ? some : finite) && errors->left_out++ == 0)
             memcpy(errors->first_left_out, point, sizeof point);
     }
 }
@@ -115,12 +127,18 @@ const char *sgi_errors_sentence(const sgi_errors *errors, char *text, size_t siz
 {
     char point[200];
     text[0] = '\0';
-    if (errors->left_out > 0)
+    if (errors->of_files && (errors->inside < errors->count || errors->left_out > 0))
+        snprintf(
+            text, size,
+            "of the %zu points of the reference's files %zu lie outside the domain and %zu have "
+            "no value; errors are measured at the others",
+            errors->count, errors->count - errors->inside, errors->left_out);
+    else if (errors->left_out > 0)
         snprintf(text, size,
                  "the reference is not finite at %zu of %zu points %s, the "
                  "first at %s; errors are measured at the others",
                  errors->left_out, errors->inside,
-                 errors->drawn ? "drawn in the domain" : "of the evaluation grid",
+                 errors->points ? "drawn in the domain" : "of the evaluation grid",
                  sgi_problem_point(errors->problem, errors->first_left_out, point, sizeof point));
     return text;
 }
@@ -143,7 +161,10 @@ static sg_status prepare(sgi_errors *errors, sgi_problem *problem, sg_pool *pool
         !errors->fields)
         return SG_ERROR_MEMORY;
     sgi_places places = places_of(errors);
-    status = sgi_places_reference(problem, &places, errors->reference, pool, a);
+    if (errors->of_files)
+        sgi_solution_own(problem, errors->points, errors->reference);
+    else
+        status = sgi_places_reference(problem, &places, errors->reference, pool, a);
     if (status == SG_OK) {
         blank_homes(errors);
         find_left_out(errors);
@@ -177,7 +198,7 @@ void sgi_errors_destroy(sgi_errors *errors)
     sgi_point_set_release(&errors->values);
     release_fields(&errors->allocator, errors->reference, fields);
     release_fields(&errors->allocator, errors->prediction, fields);
-    sgi_release(&errors->allocator, errors->drawn);
+    sgi_release(&errors->allocator, errors->points);
     sgi_release(&errors->allocator, errors->fields);
     sgi_release(&errors->allocator, errors);
 }
@@ -210,6 +231,8 @@ sg_status sgi_errors_measure(sgi_errors *errors, sg_jet_network *network, sg_poo
         }
         errors->fields[f] =
             (sg_pinn_error){errors->problem->names.fields[f], sqrt(error / size), largest};
+        if (compared == 0 && errors->of_files)
+            continue; /* no file has this field */
         all_error += error;
         all_size += size;
         all_largest = larger(all_largest, largest);

@@ -1,4 +1,5 @@
-/* Errors against the reference on the evaluation grid. The reference is computed once. */
+/* Errors against the reference: on the evaluation grid, or, where the reference comes from files,
+ * at their own points. The reference is computed once. */
 #ifndef SG_PINN_ERRORS_H
 #define SG_PINN_ERRORS_H
 
@@ -17,7 +18,8 @@ typedef struct sgi_errors {
     const sgi_problem *problem;
     sgi_box_grid grid; /* the problem's, thinned where it asks for more than SG_ERROR_VALUES */
     bool thinned;
-    double *drawn;        /* (count, coordinates): in place of the grid; NULL: the grid */
+    double *points;       /* (count, coordinates): in place of the grid; NULL: the grid */
+    bool of_files;        /* these are the points of the reference's files, and not drawn */
     size_t count;         /* of the points */
     sgi_point_set values; /* the fields themselves */
     double **reference;   /* [field] (count) */
@@ -35,7 +37,8 @@ SG_CHECKED sg_status sgi_errors_create(sgi_errors **errors, sgi_problem *problem
                                        const sg_allocator *allocator);
 void sgi_errors_destroy(sgi_errors *errors); /* NULL is allowed */
 
-/* "the reference is not finite at 1 of 121 points of the evaluation grid, ..."; "" if it is. */
+/* "the reference is not finite at 1 of 121 points of the evaluation grid, ..."; "" if it is. Of
+ * files: how many of their points lie outside the domain or have no value. */
 const char *sgi_errors_sentence(const sgi_errors *errors, char *text, size_t size);
 
 /* Relative L2 and largest error of each field; rewrites errors->fields. */

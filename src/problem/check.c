@@ -359,7 +359,7 @@ sg_status sgi_problem_check(sgi_problem *problem, sgi_check *check)
     double size = 0;
     uint32_t nodes = problem->exprs->count, inputs = problem->exprs->input_count;
     memset(check, 0, sizeof *check);
-    if (problem->solution.kind == SG_SOLUTION_NONE)
+    if (problem->solution.kind == SG_SOLUTION_NONE || problem->solution.kind == SG_SOLUTION_FILES)
         return SG_ERROR_UNSUPPORTED;
     check->tolerance = problem->solution.kind == SG_SOLUTION_EXPRESSIONS ? 1e-6 : 1e-5;
     for (int k = 0; k < problem->set_count; k++)

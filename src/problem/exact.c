@@ -2,6 +2,7 @@
 #include "problem/exact.h"
 
 #include "problem/cole_hopf.h"
+#include "problem/solution_files.h"
 
 enum { UNIT_POINTS = 4096, MOST_COORDINATES = SG_MOST_COORDINATES };
 
@@ -58,6 +59,8 @@ sg_status sgi_exact_evaluate(const sgi_problem *problem, const double *const *co
     case SG_SOLUTION_COLE_HOPF:
         return sgi_cole_hopf(solution->nu, coordinates[solution->x], coordinates[solution->t],
                              count, 1, fields[0], pool, &problem->allocator);
+    case SG_SOLUTION_FILES:
+        return sgi_solution_between(problem, coordinates, count, fields, pool);
     case SG_SOLUTION_NONE:
         break;
     }

@@ -77,7 +77,7 @@ static const sgi_option rows[] = {
           "points that rar-d adds to a set each time; 0 means a tenth of those it starts with"),
     {"refinement.most", &sgi_codec_integer, TOP(refinement.most), 0, 1e9, NULL, "0",
      "points of a set at which rar-d stops; 0 means twice those it starts with"},
-    SECTION("reference", "the exact solution: {u: expression}, or cole_hopf"),
+    SECTION("reference", "the exact solution: {u: expression}, or cole_hopf; or {file: PATH}"),
 
     OTHER("inputs.raw", coordinates, TOP(inputs.raw), 0, 0, "all",
           "coordinates that the network sees themselves: all, none, or a list"),

@@ -1,9 +1,10 @@
 /* Reading a problem as a whole: see problem.h. */
-#include "problem/exact_conditions.h"
 
 #include <string.h>
 
 #include "config/document.h"
+#include "problem/exact_conditions.h"
+#include "problem/solution_files.h"
 
 static sg_status read_settings(sgi_problem *problem, sgi_reader *reader)
 {
@@ -122,6 +123,7 @@ void sgi_problem_destroy(sgi_problem *problem)
     for (int i = 0; i < problem->filter_count; i++)
         sgi_program_destroy(problem->filters[i].keep);
     sgi_program_destroy(problem->solution.program);
+    sgi_solution_release_files(problem);
     sgi_expressions_destroy(problem->exprs);
     sgi_arena_clear(&problem->arena);
     sgi_release(&problem->allocator, problem);

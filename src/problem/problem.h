@@ -103,17 +103,21 @@ typedef struct sgi_point_set {
 typedef enum sgi_solution_kind {
     SG_SOLUTION_NONE,
     SG_SOLUTION_EXPRESSIONS,
-    SG_SOLUTION_COLE_HOPF
+    SG_SOLUTION_COLE_HOPF,
+    SG_SOLUTION_FILES
 } sgi_solution_kind;
 
 /* The reference solution. */
 typedef struct sgi_solution {
     sgi_solution_kind kind;
     const sgi_yaml *node;
-    sgi_expr *exprs;      /* (fields) of SG_SOLUTION_EXPRESSIONS */
-    sgi_program *program; /* inputs: coordinates; outputs: the fields */
-    double nu;            /* of SG_SOLUTION_COLE_HOPF */
-    int x, t;             /* its coordinates */
+    sgi_expr *exprs;                 /* (fields) of SG_SOLUTION_EXPRESSIONS */
+    sgi_program *program;            /* inputs: coordinates; outputs: the fields */
+    double nu;                       /* of SG_SOLUTION_COLE_HOPF */
+    int x, t;                        /* its coordinates */
+    struct sgi_solution_file *files; /* (file_count) of SG_SOLUTION_FILES: solution_files.h */
+    int file_count;
+    bool on_grid; /* errors are measured on the evaluation grid, not at the files' points */
 } sgi_solution;
 
 typedef struct sgi_exact sgi_exact;
@@ -178,6 +182,14 @@ bool sgi_problem_has(const sgi_problem *problem, uint64_t homes, const double *p
 
 /* "equation" or "condition". */
 const char *sgi_point_set_what(const sgi_point_set *set);
+
+/* Whether a point lies in the coordinates' ranges, to 1e-9 of them, and in the domain. */
+bool sgi_problem_covers(const sgi_problem *problem, const double *point);
+
+/* Copies the files that the problem names to `folder`, where reading the resolved problem looks for
+ * them. Copies that are there already stay. */
+SG_CHECKED sg_status sgi_problem_copy_files(const sgi_problem *problem, const char *folder,
+                                            sg_diagnostic *diagnostic);
 
 /* ---- Configurations for the rooms below ------------------------------------------------------ */
 

@@ -155,7 +155,7 @@ static sg_status read_values(sgi_domain_reading *r, sgi_shape *shape, const sgi_
         status = i < 0 ? unknown_key(r, kind, key) : read_value(r, shape, node, key->next, i);
     }
     for (int i = 0; i < SG_MOST_SHAPE_KEYS && kind->keys[i].name && status == SG_OK; i++)
-        if (kind->either ? given == 0 : !shape->values[i] && !shape->file) {
+        if (kind->either ? given == 0 : !shape->values[i] && !shape->file.file) {
             status = sgi_domain_refuse(r, node, NULL, "the %s '%.40s' has no '%s'", kind->name,
                                        shape->name, kind->keys[i].name);
             sgi_diagnostic_suggest(r->reader->diagnostic, "as in  %s: %s", kind->name,

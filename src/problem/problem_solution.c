@@ -1,13 +1,21 @@
 /* The reference solution of a problem file. See problem.h. */
 #include <string.h>
 
-#include "problem/problem.h"
+#include "problem/solution_files.h"
 
 static int coordinate_named(const sgi_names *names, const char *name)
 {
     for (int k = 0; k < names->coordinate_count; k++)
         if (strcmp(names->coordinates[k], name) == 0)
             return k;
+    return -1;
+}
+
+static int place_of_field(const sgi_names *names, const char *name)
+{
+    for (int f = 0; f < names->field_count; f++)
+        if (strcmp(names->fields[f], name) == 0)
+            return f;
     return -1;
 }
 
@@ -88,6 +96,11 @@ sg_status sgi_problem_read_solution(sgi_problem *problem, sgi_reader *reader)
     problem->solution.node = node;
     if (!node || sgi_yaml_is(node, "none"))
         return SG_OK;
+    bool files = node->kind == SG_YAML_SEQUENCE && node->first;
+    if (node->kind == SG_YAML_MAPPING && sgi_yaml_get(node, "file"))
+        files = place_of_field(&problem->names, "file") < 0; /* a field may be called so */
+    if (files)
+        return sgi_solution_read_files(problem, reader, node);
     if (node->kind == SG_YAML_MAPPING)
         return read_expressions(problem, reader, node);
     if (sgi_yaml_is(node, "cole_hopf"))
@@ -101,9 +114,30 @@ sg_status sgi_problem_read_solution(sgi_problem *problem, sgi_reader *reader)
         sgi_nearest_offer(&nearest, "none");
         sgi_nearest_suggest(&nearest, reader->diagnostic);
     } else {
-        sgi_diagnostic_say(reader->diagnostic, "'reference' cannot be a list");
+        sgi_diagnostic_say(reader->diagnostic, "'reference' cannot be an empty list");
     }
     if (!reader->diagnostic->suggestion[0])
         sgi_diagnostic_suggest(reader->diagnostic, "as in  reference: {u: exp(-t)*sin(pi*x)}");
     return SG_ERROR_FORMAT;
+}
+
+sg_status sgi_problem_copy_files(const sgi_problem *problem, const char *folder,
+                                 sg_diagnostic *diagnostic)
+{
+    sg_status status =
+        sgi_domain_copy_files(&problem->domain, folder, &problem->allocator, diagnostic);
+    for (int i = 0; i < problem->solution.file_count && status == SG_OK; i++)
+        status = sgi_attachment_copy(&problem->solution.files[i].file, folder, &problem->allocator,
+                                     diagnostic);
+    return status;
+}
+
+bool sgi_problem_covers(const sgi_problem *problem, const double *point)
+{
+    for (int k = 0; k < problem->names.coordinate_count; k++) {
+        double slack = 1e-9 * (problem->upper[k] - problem->lower[k]);
+        if (!(point[k] >= problem->lower[k] - slack && point[k] <= problem->upper[k] + slack))
+            return false;
+    }
+    return sgi_domain_has(&problem->domain, point);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "config/document.h"
-#include "problem/problem.h"
+#include "problem/solution_files.h"
 
 typedef struct writer {
     sgi_writer out;
@@ -103,11 +103,30 @@ static void put_shapes(writer *w, const sgi_yaml *node)
             continue;
         }
         put(w, "{%s: {file: ", shape->kind->name);
-        put_quoted(w, shape->file);
-        put(w, ", sum: '%016" PRIx64 "'}", shape->sum);
+        put_quoted(w, shape->file.file);
+        put(w, ", sum: '%016" PRIx64 "'}", shape->file.sum);
         for (const sgi_yaml *more = key->next->first; more; more = more->next->next)
             if (!sgi_yaml_is(more, shape->kind->name)) {
                 put(w, ", %s: ", more->text); /* rotate, move */
+                put_node(w, more->next);
+            }
+        put(w, "}\n");
+    }
+}
+
+/* A reference from files, each with the absolute path and the sum. */
+static void put_solution_files(writer *w)
+{
+    const sgi_solution *solution = &w->problem->solution;
+    put(w, "reference:\n");
+    for (int i = 0; i < solution->file_count; i++) {
+        const sgi_solution_file *file = &solution->files[i];
+        put(w, "  - {file: ");
+        put_quoted(w, file->file.file);
+        put(w, ", sum: '%016" PRIx64 "'", file->file.sum);
+        for (const sgi_yaml *more = file->node->first; more; more = more->next->next)
+            if (!sgi_yaml_is(more, "file") && !sgi_yaml_is(more, "sum")) {
+                put(w, ", %s: ", more->text);
                 put_node(w, more->next);
             }
         put(w, "}\n");
@@ -206,6 +225,8 @@ static void put_options(writer *w)
             put_conditions(w);
         else if (strcmp(path, "shapes") == 0)
             put_shapes(w, sgi_yaml_get(w->problem->root, path));
+        else if (strcmp(path, "reference") == 0 && w->problem->solution.kind == SG_SOLUTION_FILES)
+            put_solution_files(w);
         else if (option->codec == &sgi_codec_section && !strchr(path, '.'))
             put_section(w, path, sgi_yaml_get(w->problem->root, path));
         if (option->codec == &sgi_codec_section || strchr(path, '*'))

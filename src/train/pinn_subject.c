@@ -125,7 +125,7 @@ static const char *note_grid(pinn_subject *s)
     if (!s->errors || !s->errors->thinned || s->told_grid)
         return NULL;
     char where[120];
-    if (s->errors->drawn)
+    if (s->errors->points)
         snprintf(where, sizeof where, "%zu points drawn in the domain", s->errors->count);
     else
         sizes_text(&s->errors->grid, where, sizeof where);
@@ -322,8 +322,7 @@ static sg_status write_problem(const sgi_subject *subject, char **text)
 
 static sg_status keep(const sgi_subject *subject, const char *folder, sg_diagnostic *diagnostic)
 {
-    return sgi_domain_copy_files(&own(subject)->problem->domain, folder, &subject->allocator,
-                                 diagnostic);
+    return sgi_problem_copy_files(own(subject)->problem, folder, diagnostic);
 }
 
 static sg_status finish(sgi_subject *subject, const char *folder, sg_diagnostic *diagnostic)

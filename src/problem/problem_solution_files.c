@@ -1,0 +1,369 @@
+/* Reference solutions from files: see solution_files.h. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config/attach.h"
+#include "problem/solution_files.h"
+
+enum { UNIT_POINTS = 1024 };
+
+static const char *const file_keys[] = {"file", "sum", "columns", "order", "at"};
+
+__attribute__((format(printf, 4, 5))) static sg_status refuse(sgi_reader *reader,
+                                                              const sgi_yaml *node,
+                                                              const char *suggestion,
+                                                              const char *format, ...)
+{
+    char message[400];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(message, sizeof message, format, list);
+    va_end(list);
+    sgi_yaml_place(reader->diagnostic, node, 0, 0);
+    sgi_diagnostic_say(reader->diagnostic, "%s", message);
+    if (suggestion)
+        sgi_diagnostic_suggest(reader->diagnostic, "%s", suggestion);
+    return SG_ERROR_FORMAT;
+}
+
+/* ---- What a mapping says ----------------------------------------------------------------------
+ */
+
+/* A file while it is read. `given` are the fields that `columns` speaks of, `none` those without a
+ * reference. */
+typedef struct reading {
+    sgi_problem *problem;
+    sgi_reader *reader;
+    sgi_solution_file *file;
+    const char *columns[SG_MOST_COORDINATES + SG_MOST_FIELDS]; /* coordinates, then fields */
+    uint64_t given, none;
+    bool alone; /* the only file: it has all fields */
+} reading;
+
+static sg_status check_keys(sgi_reader *reader, const sgi_yaml *node)
+{
+    for (const sgi_yaml *key = node->first; key; key = key->next->next) {
+        sgi_nearest nearest;
+        size_t i = 0, count = sizeof file_keys / sizeof *file_keys;
+        sgi_nearest_begin(&nearest, key->text, key->length);
+        while (i < count && strcmp(key->text, file_keys[i]) != 0)
+            sgi_nearest_offer(&nearest, file_keys[i++]);
+        if (i < count)
+            continue;
+        (void)refuse(reader, key, "it has file, columns, order and at",
+                     "'%.60s' is not a key of a reference from a file", key->text);
+        if (nearest.best[0])
+            sgi_nearest_suggest(&nearest, reader->diagnostic);
+        return SG_ERROR_FORMAT;
+    }
+    return SG_OK;
+}
+
+/* Coordinates first, then fields; -1 for neither. */
+static int place_of(const sgi_names *names, const char *name, sgi_nearest *nearest)
+{
+    for (int k = 0; k < names->coordinate_count + names->field_count; k++) {
+        const char *own = k < names->coordinate_count ? names->coordinates[k]
+                                                      : names->fields[k - names->coordinate_count];
+        if (strcmp(own, name) == 0)
+            return k;
+        if (nearest)
+            sgi_nearest_offer(nearest, own);
+    }
+    return -1;
+}
+
+static sg_status read_columns(reading *r, const sgi_yaml *node)
+{
+    const sgi_names *names = &r->problem->names;
+    if (!node)
+        return SG_OK;
+    if (node->kind != SG_YAML_MAPPING)
+        return refuse(r->reader, node, "as in  columns: {u: usol}",
+                      "'columns' says which column or array of the file is which");
+    for (const sgi_yaml *key = node->first; key; key = key->next->next) {
+        sgi_nearest nearest;
+        sgi_nearest_begin(&nearest, key->text, key->length);
+        int place = place_of(names, key->text, &nearest), field = place - names->coordinate_count;
+        if (place < 0) {
+            (void)refuse(r->reader, key, NULL, "'%.60s' is neither a coordinate nor a field",
+                         key->text);
+            sgi_nearest_suggest(&nearest, r->reader->diagnostic);
+            return SG_ERROR_FORMAT;
+        }
+        if (key->next->kind != SG_YAML_SCALAR || key->next->length == 0)
+            return refuse(r->reader, key->next, NULL,
+                          "this must be the name of a column or an array, or its number");
+        r->columns[place] = key->next->text;
+        if (field >= 0)
+            r->given |= UINT64_C(1) << field;
+        if (field >= 0 && sgi_yaml_is(key->next, "none"))
+            r->none |= UINT64_C(1) << field;
+    }
+    return SG_OK;
+}
+
+static sg_status read_order(reading *r, const sgi_yaml *node, sgi_sample_columns *c)
+{
+    const sgi_names *names = &r->problem->names;
+    uint64_t seen = 0;
+    if (!node)
+        return SG_OK;
+    for (const sgi_yaml *item = node->kind == SG_YAML_SEQUENCE ? node->first : NULL; item;
+         item = item->next) {
+        int k = item->kind == SG_YAML_SCALAR ? place_of(names, item->text, NULL) : -1;
+        if (k < 0 || k >= names->coordinate_count || seen >> k & 1)
+            return refuse(r->reader, item, NULL, "'order' has each coordinate once");
+        seen |= UINT64_C(1) << k;
+        c->order[c->order_count++] = (size_t)k;
+    }
+    if (c->order_count == (size_t)names->coordinate_count)
+        return SG_OK;
+    return refuse(r->reader, node, "as in  order: [t, x]",
+                  "'order' lists all coordinates as the dimensions of the arrays have them");
+}
+
+static sg_status read_at(reading *r, const sgi_yaml *node)
+{
+    if (!node || sgi_yaml_is(node, "points"))
+        return SG_OK;
+    if (!sgi_yaml_is(node, "grid"))
+        return refuse(r->reader, node, NULL,
+                      "errors are measured at the 'points' of the file or on the 'grid'");
+    r->problem->solution.on_grid = true;
+    return SG_OK;
+}
+
+/* ---- Which field is where ---------------------------------------------------------------------
+ */
+
+static bool has_array(const sgi_arrays *arrays, const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; i < arrays->count; i++) {
+        const char *own = arrays->items[i].name;
+        if (strncmp(own, name, length) == 0 && (!own[length] || !strncmp(own + length, " @ ", 3)))
+            return true;
+    }
+    return false;
+}
+
+static void choose_columns(const reading *r, const sgi_arrays *arrays, bool named,
+                           sgi_sample_columns *c)
+{
+    const sgi_names *names = &r->problem->names;
+    size_t coordinates = (size_t)names->coordinate_count;
+    c->coordinate_count = coordinates;
+    for (size_t k = 0; k < coordinates; k++) {
+        c->names[k] = names->coordinates[k];
+        c->coordinates[k] = r->columns[k] ? r->columns[k] : names->coordinates[k];
+    }
+    for (int f = 0; f < names->field_count; f++) {
+        bool given = r->given >> f & 1, none = r->none >> f & 1;
+        if (none || (!given && !r->alone && named && !has_array(arrays, names->fields[f])))
+            continue;
+        r->file->fields[c->quantity_count] = f;
+        c->quantities[c->quantity_count++] =
+            given ? r->columns[coordinates + (size_t)f] : names->fields[f];
+    }
+}
+
+static sg_status make_samples(reading *r, const sgi_attach *wanted, const char *data, size_t size)
+{
+    sgi_arrays arrays;
+    sgi_sample_columns c = {0};
+    sg_diagnostic said = {0};
+    const sg_allocator *allocator = &r->problem->allocator;
+    bool named;
+    sg_status status = read_order(r, sgi_yaml_get(r->file->node, "order"), &c);
+    if (status != SG_OK)
+        return status;
+    status = sgi_arrays_parse(data, size, r->file->file.file, (size_t)2 * SG_ATTACHMENT_BYTES,
+                              allocator, &arrays, &named, &said);
+    if (status == SG_OK) {
+        choose_columns(r, &arrays, named, &c);
+        status = sgi_samples_make(&r->file->samples, &arrays, named, &c, r->file->file.file,
+                                  allocator, &said);
+    }
+    sgi_arrays_release(&arrays);
+    if (status == SG_ERROR_FORMAT)
+        return sgi_attach_refuse(wanted, r->reader, &said);
+    return status == SG_OK
+               ? sgi_interpolant_create(&r->file->interpolant, &r->file->samples, allocator)
+               : status;
+}
+
+static sg_status read_file(reading *r, int index)
+{
+    char name[32], *data;
+    size_t size;
+    const sgi_yaml *node = r->file->node;
+    if (node->kind != SG_YAML_MAPPING || !sgi_yaml_get(node, "file"))
+        return refuse(r->reader, node, "as in  {file: solution.csv}",
+                      "this must be a reference from a file");
+    snprintf(name, sizeof name, index ? "reference-%d" : "reference", index + 1);
+    sgi_attach wanted = {"a reference", name, ".csv, .txt, .dat, .npz, .npy or .mat",
+                         sgi_yaml_get(node, "file"), sgi_yaml_get(node, "sum")};
+    sg_status status = check_keys(r->reader, node);
+    if (status == SG_OK)
+        status = read_columns(r, sgi_yaml_get(node, "columns"));
+    if (status == SG_OK)
+        status = read_at(r, sgi_yaml_get(node, "at"));
+    if (status != SG_OK)
+        return status;
+    status =
+        sgi_attach_read(&wanted, r->reader, r->problem->root->source, &r->file->file, &data, &size);
+    if (status == SG_OK)
+        status = make_samples(r, &wanted, data, size);
+    sgi_release(&r->reader->arena->allocator, data);
+    return status;
+}
+
+/* ---- All files --------------------------------------------------------------------------------
+ */
+
+/* Every field must come from a file, or be said to have none; and some point must be of use. */
+static sg_status check_all(sgi_problem *problem, sgi_reader *reader, const sgi_yaml *node,
+                           uint64_t none)
+{
+    const sgi_solution *s = &problem->solution;
+    const sgi_names *names = &problem->names;
+    uint64_t there = none;
+    bool some = false;
+    for (int i = 0; i < s->file_count; i++) {
+        const sgi_samples *samples = &s->files[i].samples;
+        for (size_t q = 0; q < samples->quantity_count; q++)
+            there |= UINT64_C(1) << s->files[i].fields[q];
+        for (size_t p = 0; p < samples->count && !some; p++)
+            some = sgi_problem_covers(problem, samples->points + p * samples->coordinate_count);
+    }
+    for (int f = 0; f < names->field_count; f++)
+        if (!(there >> f & 1))
+            return refuse(reader, node, "or say that it has none, as in  columns: {p: none}",
+                          "no file has a reference of the field '%s'", names->fields[f]);
+    return some ? SG_OK
+                : refuse(reader, node, NULL, "all points of the reference lie outside the domain");
+}
+
+sg_status sgi_solution_read_files(sgi_problem *problem, sgi_reader *reader, const sgi_yaml *node)
+{
+    sgi_solution *s = &problem->solution;
+    bool list = node->kind == SG_YAML_SEQUENCE;
+    uint64_t none = 0;
+    s->files = sgi_arena_allocate(&problem->arena, SG_MOST_SOLUTION_FILES, sizeof *s->files);
+    if (!s->files)
+        return SG_ERROR_MEMORY;
+    s->kind = SG_SOLUTION_FILES;
+    for (const sgi_yaml *item = list ? node->first : node; item; item = list ? item->next : NULL) {
+        if (s->file_count == SG_MOST_SOLUTION_FILES)
+            return refuse(reader, item, NULL, "a reference may have %d files",
+                          SG_MOST_SOLUTION_FILES);
+        reading r = {.problem = problem,
+                     .reader = reader,
+                     .file = &s->files[s->file_count++],
+                     .alone = !list || !node->first->next};
+        r.file->node = item;
+        sg_status status = read_file(&r, s->file_count - 1);
+        if (status != SG_OK)
+            return status;
+        none |= r.none;
+    }
+    return check_all(problem, reader, node, none);
+}
+
+void sgi_solution_release_files(sgi_problem *problem)
+{
+    for (int i = 0; i < problem->solution.file_count; i++) {
+        sgi_interpolant_destroy(problem->solution.files[i].interpolant);
+        sgi_samples_release(&problem->solution.files[i].samples);
+    }
+}
+
+/* ---- Values -----------------------------------------------------------------------------------
+ */
+
+typedef struct between {
+    const sgi_problem *problem;
+    const double *const *coordinates;
+    double *const *fields;
+    size_t count;
+} between;
+
+static void work(void *context, size_t unit, int worker)
+{
+    const between *job = context;
+    const sgi_solution *s = &job->problem->solution;
+    int d = job->problem->names.coordinate_count;
+    size_t end = (unit + 1) * UNIT_POINTS < job->count ? (unit + 1) * UNIT_POINTS : job->count;
+    (void)worker;
+    for (size_t i = unit * UNIT_POINTS; i < end; i++) {
+        double point[SG_MOST_COORDINATES];
+        for (int k = 0; k < d; k++)
+            point[k] = job->coordinates[k][i];
+        for (int f = 0; f < job->problem->names.field_count; f++)
+            job->fields[f][i] = NAN;
+        for (int n = 0; n < s->file_count; n++)
+            for (size_t q = 0; q < s->files[n].samples.quantity_count; q++) {
+                double *value = &job->fields[s->files[n].fields[q]][i];
+                if (isnan(*value))
+                    *value = sgi_interpolant_at(s->files[n].interpolant, q, point);
+            }
+    }
+}
+
+sg_status sgi_solution_between(const sgi_problem *problem, const double *const *coordinates,
+                               size_t count, double *const *fields, sg_pool *pool)
+{
+    between job = {problem, coordinates, fields, count};
+    sg_pool_run(pool, sgi_parts(count, UNIT_POINTS), work, &job);
+    return SG_OK;
+}
+
+size_t sgi_solution_points(const sgi_problem *problem)
+{
+    size_t count = 0;
+    for (int i = 0; i < problem->solution.file_count; i++)
+        count += problem->solution.files[i].samples.count;
+    return count;
+}
+
+void sgi_solution_own(const sgi_problem *problem, double *points, double *const *fields)
+{
+    size_t at = 0, d = (size_t)problem->names.coordinate_count;
+    for (int i = 0; i < problem->solution.file_count; i++) {
+        const sgi_solution_file *file = &problem->solution.files[i];
+        const sgi_samples *s = &file->samples;
+        memcpy(points + at * d, s->points, s->count * d * sizeof *points);
+        for (size_t p = 0; p < s->count; p++) {
+            const double *point = s->points + p * d;
+            bool inside = sgi_problem_covers(problem, point);
+            for (int f = 0; f < problem->names.field_count; f++)
+                fields[f][at + p] = NAN;
+            for (size_t q = 0; q < s->quantity_count; q++) {
+                int f = file->fields[q];
+                uint64_t home = problem->homes[f];
+                if (inside && (!home || sgi_problem_has(problem, home, point)))
+                    fields[f][at + p] = s->values[q * s->count + p];
+            }
+        }
+        at += s->count;
+    }
+}
+
+const char *sgi_solution_file_text(const sgi_solution_file *file, char *text, size_t size)
+{
+    size_t lengths[SG_SAMPLE_COORDINATES], used = 0;
+    const char *slash = strrchr(file->file.file, '/');
+    if (sgi_interpolant_grid(file->interpolant, lengths)) {
+        for (size_t k = 0; k < file->samples.coordinate_count && used < size; k++)
+            used += (size_t)snprintf(text + used, size - used, "%s%zu", k ? " x " : "", lengths[k]);
+    } else {
+        used = (size_t)snprintf(text, size, "%zu", file->samples.count);
+    }
+    if (used < size)
+        snprintf(text + used, size - used, " points of %.100s",
+                 slash ? slash + 1 : file->file.file);
+    return text;
+}
