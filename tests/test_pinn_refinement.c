@@ -239,6 +239,35 @@ static void given_points_come_first(void **state)
     close_bench(&b);
 }
 
+/* A trainer in memory of its own; its steps take none. */
+static sg_status train_in(const sg_allocator *allocator, void *context)
+{
+    sg_pinn_trainer *trainer;
+    sg_status status = sg_pinn_trainer_create(&trainer, context, NULL, SG_ISA_AUTO, allocator);
+    if (status != SG_OK)
+        return status;
+    failing_allocator *counter = allocator->context;
+    long made = counter->made;
+    for (int i = 0; i < 5 && status == SG_OK; i++) {
+        sg_pinn_step step;
+        status = sg_pinn_trainer_step(trainer, &step);
+    }
+    assert_int_equal(counter->made, made);
+    sg_pinn_trainer_destroy(trainer);
+    return status;
+}
+
+static void every_allocation_fails_and_steps_make_none(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"rad", "rar-d", "r3"};
+    for (int m = 0; m < 3; m++) {
+        bench b = open_bench(methods[m], "refinement.every=2", 1);
+        (void)some_allocations_fail(train_in, b.pinn, 40);
+        close_bench(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +277,7 @@ int main(void)
         cmocka_unit_test(normals_are_kept),
         cmocka_unit_test(threads_and_restored_states_agree),
         cmocka_unit_test(given_points_come_first),
+        cmocka_unit_test(every_allocation_fails_and_steps_make_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -277,7 +277,8 @@ typedef struct sg_pinn_step {
     const sg_scale_report *scale;
 } sg_pinn_step;
 
-/* Draws fresh points, computes loss and gradient there, scales and steps. */
+/* Draws or chooses points as the problem says, computes loss and gradient there, scales and steps.
+ */
 SG_CHECKED sg_status sg_pinn_trainer_step(sg_pinn_trainer *trainer, sg_pinn_step *step);
 
 /* The loss on the validation points, the same points at every call. */
