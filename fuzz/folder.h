@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const folder_files[] = {"run.json", "metrics.jsonl", "problem.yaml",
-                                           "compare.json", "field.npz"};
+static const char *const folder_files[] = {"run.json",     "metrics.jsonl", "problem.yaml",
+                                           "compare.json", "field.npz",     "points.npz"};
 enum { FOLDER_FILES = sizeof folder_files / sizeof folder_files[0] };
 
 static char folder_name[64];

@@ -54,7 +54,7 @@ static void between(const maker *m, size_t a, size_t b, double share, double *x)
 static double find_cut(const maker *m, size_t a, size_t b)
 {
     bool leaves = m->side[a] < 0;
-    double low = 0, high = 1, x[SG_MESH_AXES];
+    double low = 0, high = 1, x[SG_MESH_AXES] = {0};
     for (int i = 0; i < BISECTIONS && high - low > 1e-14; i++) {
         double middle = (low + high) / 2;
         between(m, a, b, middle, x);
@@ -110,7 +110,8 @@ static void move_vertices(maker *m)
             if (!is_cut(m, v, mask))
                 continue;
             size_t w = other_end(m, v, mask);
-            double share = find_cut(m, v, w), x[SG_MESH_AXES], y[SG_MESH_AXES], square = 0;
+            double share = find_cut(m, v, w), square = 0;
+            double x[SG_MESH_AXES] = {0}, y[SG_MESH_AXES] = {0};
             between(m, v, w, 0, x);
             between(m, v, w, 1, y);
             for (int k = 0; k < axes; k++)
@@ -170,7 +171,7 @@ static void add_cell(maker *m, const size_t *ids)
 {
     sgi_mesh *mesh = m->mesh;
     int corners = mesh->axes + 1;
-    uint32_t cell[CORNERS];
+    uint32_t cell[CORNERS] = {0};
     for (int i = 0; i < corners; i++)
         for (int j = 0; j < i; j++)
             if (ids[i] == ids[j])
@@ -235,7 +236,7 @@ static size_t cut_of(const maker *m, size_t a, size_t b)
 static void add_inner(maker *m, const size_t *v, int in, int on, int out)
 {
     int axes = m->grid->axes, kept = in + on;
-    size_t ends[CORNERS]; /* of the edges from the inner corners to the first outer one */
+    size_t ends[CORNERS] = {0}; /* of the edges from the inner corners to the first outer one */
     for (int i = 0; i < kept; i++)
         ends[i] = i < in ? cut_of(m, v[i], v[kept]) : v[i];
     if (in == 1) { /* what is left is a simplex itself */
@@ -267,7 +268,7 @@ static bool middle_inside(const maker *m, const size_t *v)
 
 static void add_simplex(maker *m, const size_t *v)
 {
-    size_t sorted[CORNERS];
+    size_t sorted[CORNERS] = {0};
     int counts[3] = {0, 0, 0}, used = 0;
     for (int side = -1; side <= 1; side++)
         for (int i = 0; i <= m->grid->axes; i++)

@@ -63,9 +63,7 @@ static sg_status take_rows(const reading *r, const sgi_csv *csv, sgi_rings *ring
     if (status == SG_ERROR_UNSUPPORTED)
         return sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path, "it has more than %d corners",
                              SG_RINGS_MOST_CORNERS);
-    if (status == SG_OK && rings->count == 0)
-        return sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path, "it has no corners");
-    if (status == SG_OK)
+    if (status == SG_OK && rings->count > 0)
         sgi_rings_end(rings, false, 0);
     return status;
 }
@@ -183,6 +181,8 @@ static sg_status check_nesting(const reading *r, const sgi_rings *rings)
 
 static sg_status take_rings(const reading *r, sgi_arena *arena, const sgi_rings *rings)
 {
+    if (rings->count == 0 || !rings->corners)
+        return sgi_fail_file(r->diagnostic, SG_ERROR_FORMAT, r->path, "it has no corners");
     sg_status status = check_rings(r, rings);
     if (status != SG_OK)
         return status;
