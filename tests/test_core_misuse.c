@@ -139,6 +139,7 @@ static void pinn(void **state)
     REFUSES(sg_jacobian_normal_product(NULL, 0, NULL, NULL));
     REFUSES(sg_jacobian_normal(NULL, NULL));
     REFUSES(sg_jacobian_kernel(NULL, NULL, NULL));
+    REFUSES(sg_jacobian_column_kernel(NULL, NULL, NULL));
     RETURNS(sg_jacobian_kernel_cost(NULL));
     RETURNS(sg_jet_memory(NULL));
     RETURNS(sg_jet_kernels(NULL));

@@ -200,6 +200,19 @@ static void check_kernel(const world *w, sg_jacobian *jacobian, const double *j,
         }
 }
 
+/* The same with a number for each column. */
+static void check_column_kernel(const world *w, sg_jacobian *jacobian, const double *j)
+{
+    static double kernel[MOST_ROWS * MOST_ROWS], scaled[MOST_ROWS * MOST], columns[MOST];
+    size_t p = w->parameters, n = w->rows;
+    for (size_t i = 0; i < p; i++)
+        columns[i] = 0.5 + (double)(i % 7);
+    for (size_t i = 0; i < n * p; i++)
+        scaled[i] = j[i] * columns[i % p];
+    assert_ok(sg_jacobian_column_kernel(jacobian, columns, kernel));
+    assert_product(kernel, n, n, p, scaled, p, 1, scaled, 1, p, 10 * tolerance_of(w));
+}
+
 static void check_all(kind k)
 {
     static double j[MOST_ROWS * MOST];
@@ -210,6 +223,7 @@ static void check_all(kind k)
         for (size_t memory = 0; memory <= 1; memory++) {
             sg_jacobian *jacobian = open_jacobian(&w, (sg_jacobian_method)method, memory);
             check_kernel(&w, jacobian, j, memory == (size_t)method % 2);
+            check_column_kernel(&w, jacobian, j);
             if (method == SG_JACOBIAN_ROWS) {
                 check_products(&w, jacobian, j);
                 check_normal(&w, jacobian, j);
@@ -406,6 +420,7 @@ static void mistakes(void **state)
     assert_status(sg_jacobian_normal_product(NULL, 1, &number, &number), SG_ERROR_ARGUMENT);
     assert_status(sg_jacobian_normal(jacobian, NULL), SG_ERROR_ARGUMENT);
     assert_status(sg_jacobian_kernel(jacobian, NULL, NULL), SG_ERROR_ARGUMENT);
+    assert_status(sg_jacobian_column_kernel(jacobian, NULL, NULL), SG_ERROR_ARGUMENT);
     assert_ok(sg_jacobian_push(jacobian, 0, NULL, NULL));
     sg_jacobian_destroy(jacobian);
     close_world(&w);

@@ -350,6 +350,11 @@ SG_CHECKED sg_status sg_jacobian_normal(sg_jacobian *jacobian, const sg_normal_e
 SG_CHECKED sg_status sg_jacobian_kernel(sg_jacobian *jacobian, const double *weights,
                                         double *kernel);
 
+/* The same with a number for each parameter: J D^2 J^T, D the diagonal matrix of `columns`
+ * (parameters), made from rows. */
+SG_CHECKED sg_status sg_jacobian_column_kernel(sg_jacobian *jacobian, const double *columns,
+                                               double *kernel);
+
 /* What a call of sg_jacobian_kernel costs, for the sets as they are now. */
 typedef struct sg_jacobian_cost {
     double operations; /* floating-point, of the products of pairs and of making the panels */

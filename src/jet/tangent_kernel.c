@@ -121,6 +121,7 @@ size_t sgi_kernel_scratch(const sg_jacobian *jacobian)
 typedef struct pair_job {
     sg_jacobian *jacobian;
     const double *weights;
+    const double *columns; /* (parameters), or NULL: what whole rows are multiplied by */
     double *kernel;
     size_t all; /* residuals: rows and columns of K */
     const sgi_kept_panel *left, *right;
@@ -275,10 +276,35 @@ static size_t half_capacity(const sg_jacobian *jacobian, size_t set)
     return bytes > 0 ? jacobian->panel_bytes / 2 / bytes : 0;
 }
 
+/* What multiplies the columns of a panel's rows. */
+typedef struct column_job {
+    const sgi_kept_panel *kept;
+    const double *columns;
+    sg_type type;
+} column_job;
+
+static void multiply_columns(void *context, size_t unit, int worker)
+{
+    (void)worker;
+    const column_job *job = context;
+    const sgi_jet_store *store = &job->kept->store;
+    size_t size = store->row_size, end = (unit + 1) * BLOCK_ROWS;
+    end = end < job->kept->panel.rows ? end : job->kept->panel.rows;
+    for (size_t r = unit * BLOCK_ROWS; r < end; r++) {
+        void *row = sgi_element(store->rows, job->type, r * size);
+        for (size_t p = 0; p < size; p++)
+            if (job->type == SG_FLOAT32)
+                ((float *)row)[p] *= (float)job->columns[p];
+            else
+                ((double *)row)[p] *= job->columns[p];
+    }
+}
+
 /* Lays the panel out at byte `begin` of the memory and fills it; returns the byte behind it. */
-static size_t keep_panel(sg_jacobian *jacobian, const sgi_panel *panel, size_t begin,
+static size_t keep_panel(const pair_job *job, const sgi_panel *panel, size_t begin,
                          sgi_kept_panel *kept)
 {
+    sg_jacobian *jacobian = job->jacobian;
     size_t size = sgi_type_size(jacobian->jet->network->type);
     kept->panel = *panel;
     kept->store = jacobian->stores[panel->set];
@@ -289,6 +315,9 @@ static size_t keep_panel(sg_jacobian *jacobian, const sgi_panel *panel, size_t b
     kept->store.adjoints = (char *)jacobian->panels + begin;
     begin += panel->count * kept->store.adjoint_size * size;
     sgi_fill_panel(jacobian, panel, &kept->store);
+    column_job columns = {kept, job->columns, jacobian->jet->network->type};
+    if (job->columns)
+        sgi_jacobian_run(jacobian, sgi_parts(panel->rows, BLOCK_ROWS), multiply_columns, &columns);
     return begin;
 }
 
@@ -298,10 +327,10 @@ static void kernel_by_pairs(pair_job *job)
     sg_jacobian *jacobian = job->jacobian;
     sgi_kept_panel left, right;
     for (sgi_panel p = {0}; sgi_next_panel(jacobian, half_capacity, &p);) {
-        keep_panel(jacobian, &p, 0, &left);
+        keep_panel(job, &p, 0, &left);
         multiply_pair(job, &left, &left);
         for (sgi_panel q = p; sgi_next_panel(jacobian, half_capacity, &q);) {
-            keep_panel(jacobian, &q, jacobian->panel_bytes / 2, &right);
+            keep_panel(job, &q, jacobian->panel_bytes / 2, &right);
             multiply_pair(job, &left, &right);
         }
     }
@@ -314,25 +343,37 @@ static void kernel_at_once(pair_job *job)
     sgi_kept_panel *kept = jacobian->resident;
     size_t count = 0, begin = 0;
     for (sgi_panel p = {0}; sgi_next_panel(jacobian, whole_set, &p); count++)
-        begin = keep_panel(jacobian, &p, begin, &kept[count]);
+        begin = keep_panel(job, &p, begin, &kept[count]);
     for (size_t i = 0; i < count; i++)
         for (size_t j = i; j < count; j++)
             multiply_pair(job, &kept[i], &kept[j]);
+}
+
+static void make_kernel(pair_job *job, sg_jacobian_method method)
+{
+    sgi_kernel_choose(job->jacobian, method);
+    job->all = sg_jacobian_residuals(job->jacobian);
+    if (all_bytes(job->jacobian) <= job->jacobian->panel_bytes)
+        kernel_at_once(job);
+    else
+        kernel_by_pairs(job);
 }
 
 sg_status sg_jacobian_kernel(sg_jacobian *jacobian, const double *weights, double *kernel)
 {
     if (!jacobian || !kernel)
         return SG_ERROR_ARGUMENT;
-    pair_job job = {.jacobian = jacobian,
-                    .weights = weights,
-                    .kernel = kernel,
-                    .all = sg_jacobian_residuals(jacobian)};
-    sgi_kernel_choose(jacobian, jacobian->method);
-    if (all_bytes(jacobian) <= jacobian->panel_bytes)
-        kernel_at_once(&job);
-    else
-        kernel_by_pairs(&job);
+    pair_job job = {.jacobian = jacobian, .weights = weights, .kernel = kernel};
+    make_kernel(&job, jacobian->method);
+    return SG_OK;
+}
+
+sg_status sg_jacobian_column_kernel(sg_jacobian *jacobian, const double *columns, double *kernel)
+{
+    if (!jacobian || !columns || !kernel)
+        return SG_ERROR_ARGUMENT;
+    pair_job job = {.jacobian = jacobian, .columns = columns, .kernel = kernel};
+    make_kernel(&job, SG_JACOBIAN_ROWS);
     return SG_OK;
 }
 
