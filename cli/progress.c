@@ -44,7 +44,8 @@ static int terminal_width(FILE *to)
 void progress_begin(progress *p, FILE *to, bool quiet, const char *label, int64_t first,
                     int64_t steps)
 {
-    *p = (progress){.to = to, .first = first, .steps = steps, .began = sgi_seconds()};
+    *p = (progress){
+        .to = to, .first = first, .steps = steps, .began = sgi_seconds(), .first_share = -1};
     p->style = quiet ? PROGRESS_NONE : isatty(fileno(to)) ? PROGRESS_LINE : PROGRESS_PLAIN;
     p->width = terminal_width(to);
     snprintf(p->label, sizeof p->label, "%s", label);
@@ -66,10 +67,24 @@ __attribute__((format(printf, 3, 4))) static bool append(char *line, int width, 
     return true;
 }
 
+/* Of the run, in [0, 1]. */
+static double share_of(const progress *p, int64_t done)
+{
+    return p->share > 0 ? p->share : p->steps > 0 ? (double)done / (double)p->steps : 1;
+}
+
+/* Seconds that are left, by what passed since the start. */
+static double time_left(const progress *p, int64_t done, double passed)
+{
+    double start = p->share > 0 ? p->first_share : share_of(p, p->first);
+    double share = share_of(p, done);
+    return share > start ? passed * (1 - share) / (share - start) : passed;
+}
+
 static void append_bar(char *line, int width, const progress *p, int64_t done)
 {
     char bar[BAR + 1];
-    int filled = p->steps > 0 ? (int)(BAR * done / p->steps) : BAR;
+    int filled = (int)(BAR * share_of(p, done) + 1e-9);
     memset(bar, ' ', BAR);
     memset(bar, '=', (size_t)filled);
     bar[BAR] = '\0';
@@ -99,13 +114,14 @@ static void compose(const progress *p, char line[LINE_SIZE], int width, int64_t 
     double passed = sgi_seconds() - p->began;
     double rate = passed > 0 ? (double)(done - p->first) / passed : 0;
     char time[32];
-    format_duration(last || rate <= 0 ? passed : (double)(p->steps - done) / rate, time,
-                    sizeof time);
+    format_duration(last ? passed : time_left(p, done, passed), time, sizeof time);
     line[0] = '\0';
     append(line, width, "%-10s", p->label);
     if (p->style == PROGRESS_LINE && width >= 72)
         append_bar(line, width, p, done);
-    append(line, width, " %lld/%lld", (long long)done, (long long)p->steps);
+    append(line, width, " %lld", (long long)done);
+    if (p->steps < SG_STEPS_WITHOUT_END)
+        append(line, width, "/%lld", (long long)p->steps);
     append(line, width, rate < 10 ? "  %.1f/s" : "  %.0f/s", rate);
     append(line, width, "  %s%s", time, last ? "" : " left");
     append_values(line, width, values, count);
@@ -118,10 +134,13 @@ static void erase(progress *p)
     p->drawn = false;
 }
 
-void progress_update(progress *p, int64_t done, const sgi_value *values, size_t count)
+void progress_update(progress *p, int64_t done, double share, const sgi_value *values, size_t count)
 {
     char line[LINE_SIZE];
     double now = sgi_seconds();
+    p->share = share;
+    if (p->first_share < 0) /* the first step of this run is done already */
+        p->first_share = share;
     if (p->style == PROGRESS_LINE && now - p->shown >= 0.1) {
         compose(p, line, p->width - 1, done, values, count, false);
         fprintf(p->to, "\r%s\033[K", line);
@@ -129,7 +148,7 @@ void progress_update(progress *p, int64_t done, const sgi_value *values, size_t 
         p->shown = now;
         p->drawn = true;
     }
-    int64_t tenth = p->steps > 0 ? 10 * done / p->steps : 10;
+    int64_t tenth = (int64_t)(10 * share_of(p, done) + 1e-9); /* 0.3 is three tenths */
     if (p->style == PROGRESS_PLAIN && tenth > p->tenth && tenth < 10) {
         p->tenth = tenth;
         compose(p, line, 200, done, values, count, false);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "config/training.h"
 #include "train/metrics.h"
 
 typedef enum progress_style { PROGRESS_LINE, PROGRESS_PLAIN, PROGRESS_NONE } progress_style;
@@ -20,6 +21,8 @@ typedef struct progress {
     int64_t first;       /* the step this run started from */
     int64_t steps;       /* the step it ends at */
     double began, shown; /* seconds: start, and the last time the line was drawn */
+    double share;        /* of the run that is done */
+    double first_share;  /* that was done when it started; -1: not known yet */
     int64_t tenth;       /* plain lines: tenths of the run that were told */
     bool drawn;          /* a line without line break is on the terminal */
 } progress;
@@ -28,8 +31,10 @@ typedef struct progress {
 void progress_begin(progress *p, FILE *to, bool quiet, const char *label, int64_t first,
                     int64_t steps);
 
-/* Tells that `done` steps are done; values[0] is always shown, the others as far as they fit. */
-void progress_update(progress *p, int64_t done, const sgi_value *values, size_t count);
+/* Tells that `done` steps are done, which are `share` of the run, in (0, 1], where steps alone do
+ * not tell; 0: they do. values[0] is always shown, the others as far as they fit. */
+void progress_update(progress *p, int64_t done, double share, const sgi_value *values,
+                     size_t count);
 
 /* The last line, with the time it took instead of the time left. */
 void progress_end(progress *p, int64_t done, const sgi_value *values, size_t count);

@@ -58,7 +58,7 @@ static void on_step(void *context, const sgi_step_metrics *step)
     t->value_count = 1;
     for (size_t i = 0; i < step->shown_count && t->value_count < MOST_VALUES; i++)
         t->values[t->value_count++] = step->shown[i];
-    progress_update(&t->line, (int64_t)step->step, t->values, t->value_count);
+    progress_update(&t->line, (int64_t)step->step, step->share, t->values, t->value_count);
 }
 
 static void add_values(json_t *object, const sgi_value *values, size_t count)

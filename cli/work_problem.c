@@ -46,7 +46,7 @@ static const sgi_training_settings *training(const void *file)
 static int64_t steps(const void *file, const json_t *record)
 {
     (void)record;
-    return training(file)->steps;
+    return sgi_problem_steps(own(file));
 }
 
 static int64_t diagnose_every(const void *file)
@@ -59,12 +59,10 @@ static sg_status write_file(const void *file, char **text)
     return sgi_problem_write(file, text);
 }
 
-static void describe_method(const void *file, char *text, size_t size)
+static void describe_stage(const sgi_training_settings *chosen, char *text, size_t size)
 {
-    static const char *const optimizers[] = {SG_OPTIM_LIST(SGI_LIST_TITLE)};
     static const char *const methods[] = {SG_METHOD_LIST(SGI_LIST_TITLE)};
-    const sgi_training_settings *chosen = &own(file)->settings.training;
-    const char *optimizer = optimizers[chosen->optimizer];
+    const char *optimizer = sgi_training_optimizer_title(chosen);
     if (chosen->method == SG_METHOD_NONE)
         snprintf(text, size, "%s", optimizer);
     else if (chosen->method == SG_METHOD_STABLEGRAD)
@@ -73,6 +71,19 @@ static void describe_method(const void *file, char *text, size_t size)
                  chosen->until == SG_STEP_MARGIN ? ", margin" : "");
     else
         snprintf(text, size, "%s + %s", optimizer, methods[chosen->method]);
+}
+
+/* "AdamW + StableGrad (output), Levenberg-Marquardt": stage after stage. */
+static void describe_method(const void *file, char *text, size_t size)
+{
+    const sgi_stages *stages = &own(file)->settings.stages;
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < stages->count && used < size; i++) {
+        char stage[64];
+        describe_stage(&stages->values[i], stage, sizeof stage);
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", stage);
+    }
 }
 
 void print_problem(const sg_pinn *pinn, const sg_pinn_batch *batch)

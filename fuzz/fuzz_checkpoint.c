@@ -54,13 +54,14 @@ static void load(const char *path, const char *to)
 {
     sgi_progress progress = {0}, again = {0};
     sg_diagnostic diagnostic = {0};
-    if (sgi_checkpoint_load(path, network, optim, &progress, NULL, &diagnostic) != SG_OK) {
+    sgi_kept_state state = sgi_kept_optim(optim);
+    if (sgi_checkpoint_load(path, network, &state, &progress, NULL, &diagnostic) != SG_OK) {
         if (!diagnostic.message[0])
             abort();
         return;
     }
-    if (sgi_checkpoint_save(to, network, optim, &progress, NULL, &diagnostic) != SG_OK ||
-        sgi_checkpoint_load(to, network, optim, &again, NULL, &diagnostic) != SG_OK ||
+    if (sgi_checkpoint_save(to, network, &state, &progress, NULL, &diagnostic) != SG_OK ||
+        sgi_checkpoint_load(to, network, &state, &again, NULL, &diagnostic) != SG_OK ||
         again.step != progress.step || again.seed != progress.seed)
         abort();
 }

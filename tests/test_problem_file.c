@@ -89,13 +89,13 @@ static void test_configurations(void **state)
     assert_int_equal(network.hidden[1], 16);
     assert_close(sgi_problem_init(p).gain, 5 / 3.0, 1e-15);
     sg_schedule_term terms[SG_MOST_PIECES + 2];
-    sg_optim_config optim = sgi_problem_optim(p, terms);
+    sg_optim_config optim = sgi_problem_optim(p, 0, terms);
     assert_int_equal(optim.kind, SG_OPTIM_SGD);
     assert_int_equal(optim.schedule_count, 2);
     assert_close(sg_schedule_factor(terms, 2, 50), 0, 0);
-    assert_int_equal(sgi_problem_scale(p).method, SG_METHOD_NONE);
-    assert_int_equal(sgi_problem_scale(p).until, 25);
-    assert_int_equal(sgi_problem_scale(p).handover, SG_HANDOVER_CONVERT);
+    assert_int_equal(sgi_problem_scale(p, 0).method, SG_METHOD_NONE);
+    assert_int_equal(sgi_problem_scale(p, 0).until, 25);
+    assert_int_equal(sgi_problem_scale(p, 0).handover, SG_HANDOVER_CONVERT);
     sgi_arena_clear(&arena);
     sgi_problem_destroy(p);
 }
@@ -169,9 +169,9 @@ static void test_overrides(void **state)
     assert_int_equal(p->settings.evaluation.grid[1], 6);
     assert_int_equal(p->settings.evaluation.maps.count, 2);
     assert_string_equal(p->settings.evaluation.maps.values[1], "u_t");
-    assert_true(sgi_problem_scale(p).until == SG_FOREVER);
-    assert_int_equal(sgi_problem_scale(p).handover, SG_HANDOVER_KEEP);
-    assert_close(sgi_problem_scale(p).constant, 0.5, 0);
+    assert_true(sgi_problem_scale(p, 0).until == SG_FOREVER);
+    assert_int_equal(sgi_problem_scale(p, 0).handover, SG_HANDOVER_KEEP);
+    assert_close(sgi_problem_scale(p, 0).constant, 0.5, 0);
     sgi_problem_destroy(p);
 }
 

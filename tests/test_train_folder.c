@@ -214,7 +214,8 @@ static void a_checkpoint_is_loaded_whole_or_not_at_all(void **state)
     void *before = malloc(size);
     assert_non_null(before);
     memcpy(before, own, size);
-    assert_status(sgi_checkpoint_load(path, network, optim, &progress, NULL, &diagnostic),
+    sgi_kept_state kept = sgi_kept_optim(optim);
+    assert_status(sgi_checkpoint_load(path, network, &kept, &progress, NULL, &diagnostic),
                   SG_ERROR_FORMAT);
     assert_int_equal(progress.step, 3);
     assert_memory_equal(sg_optim_state(optim, &size), before, size);

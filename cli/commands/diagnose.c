@@ -222,6 +222,12 @@ static int measure(const sgi_subject *subject, const cli_arguments *arguments)
     sgi_diagnose *diagnose;
     sgi_diagnosis d;
     int code = EXIT_DONE;
+    if (!subject->optim) {
+        complain("diagnose looks at a step of a first-order optimizer, and this training is with "
+                 "'%s' here; to look at the problem all the same: --set training.optimizer=adamw",
+                 sgi_training_optimizer(subject->training));
+        return EXIT_BAD_INPUT;
+    }
     sg_status status = sgi_pinn_subject_diagnose(&diagnose, subject, SG_ISA_AUTO);
     if (status == SG_OK)
         status = sgi_diagnose_measure(diagnose, sgi_pinn_subject_trainer(subject), &d);

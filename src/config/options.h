@@ -38,9 +38,11 @@ typedef struct sgi_option {
     const char *help;    /* one line */
 } sgi_option;
 
-/* Sections that may be given as one value, and the key it stands for: `schedule: cosine`. */
+/* Sections that may be given as one value, and the key it stands for: `schedule: cosine`. With
+ * `list`, only a list stands for the key, and a single value is the mistake that it is. */
 typedef struct sgi_shorthand {
     const char *section, *key;
+    bool list;
 } sgi_shorthand;
 
 /* What messages call an item of a section whose paths have a *: {"conditions", "a condition"}. */

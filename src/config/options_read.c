@@ -152,7 +152,8 @@ sg_status sgi_options_expand(sgi_reader *reader, sgi_yaml *root)
     for (size_t i = 0; i < reader->table->shorthand_count; i++) {
         const sgi_shorthand *shorthand = &reader->table->shorthands[i];
         sgi_yaml *node = node_at(root, shorthand->section);
-        if (!node || node->kind == SG_YAML_MAPPING)
+        if (!node || node->kind == SG_YAML_MAPPING ||
+            (shorthand->list && node->kind != SG_YAML_SEQUENCE))
             continue;
         sgi_yaml *value = sgi_arena_allocate(reader->arena, 1, sizeof *value);
         sgi_yaml *key = sgi_arena_allocate(reader->arena, 1, sizeof *key);

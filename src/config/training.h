@@ -4,6 +4,7 @@
 #define SG_CONFIG_TRAINING_H
 
 #include "config/options.h"
+#include "second/methods.h"
 #include "stablegrad/optim.h"
 #include "stablegrad/scale.h"
 #include "stablegrad/schedule.h"
@@ -26,7 +27,9 @@ typedef struct sgi_reference_choice {
 
 typedef struct sgi_training_settings {
     int64_t steps, seed;
-    int optimizer; /* sg_optim_kind */
+    double seconds;   /* of steps, after which training ends; 0: any number */
+    double tolerance; /* training ends when the loss is below; 0: however low it is */
+    int optimizer;    /* sg_optim_kind, or SG_OPTIM_COUNT + sgi_second_kind */
     double rate, betas[2], eps, decay, momentum, dampening;
     bool nesterov;
     double clip; /* 0: off */
@@ -42,7 +45,25 @@ typedef struct sgi_training_settings {
     int blocks; /* sg_blocks */
     double scale_eps, threshold, floor_norm;
     int64_t log_every, evaluate_every, checkpoint_every;
+    int64_t points_start, points_every, points_most; /* of methods of second order */
 } sgi_training_settings;
+
+/* A number of steps that no run reaches: another budget ends it. */
+#define SG_STEPS_WITHOUT_END 1000000000000
+
+/* Whether the optimizer is one of the room `second`, and which. */
+static inline bool sgi_training_is_second(const sgi_training_settings *training)
+{
+    return training->optimizer >= SG_OPTIM_COUNT;
+}
+static inline sgi_second_kind sgi_training_second(const sgi_training_settings *training)
+{
+    return (sgi_second_kind)(training->optimizer - SG_OPTIM_COUNT);
+}
+
+/* The optimizer's name in files, and in running text. */
+const char *sgi_training_optimizer(const sgi_training_settings *training);
+const char *sgi_training_optimizer_title(const sgi_training_settings *training);
 
 /* Kinds of values. */
 extern const sgi_codec sgi_codec_step;   /* int64_t, half, forever or margin */

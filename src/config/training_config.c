@@ -1,7 +1,21 @@
 /* From the training options to the configurations of scaler and optimizer. See training.h. */
 #include <string.h>
 
+#include "base/list.h"
 #include "config/training.h"
+
+static const char *const titles[] = {SG_OPTIM_LIST(SGI_LIST_TITLE) SGI_SECOND_LIST(SGI_LIST_TITLE)};
+
+const char *sgi_training_optimizer(const sgi_training_settings *training)
+{
+    return sgi_training_is_second(training) ? sgi_second_name((int)sgi_training_second(training))
+                                            : sg_optim_name((sg_optim_kind)training->optimizer);
+}
+
+const char *sgi_training_optimizer_title(const sgi_training_settings *training)
+{
+    return sgi_list_name(titles, SG_OPTIM_COUNT + SGI_SECOND_COUNT, training->optimizer);
+}
 
 sg_scale_config sgi_training_scale(const sgi_training_settings *training, uint64_t steps)
 {

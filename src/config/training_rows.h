@@ -7,15 +7,18 @@
 
 #define TRAINING(at, member) ((at) + offsetof(sgi_training_settings, member))
 
-/* The rows under `training`, for settings at offset `at`. The tables differ in the rows `steps`,
- * `evaluate` and `checkpoint`, in what the seed is of and what else `until` may be, and in three
- * defaults. */
-#define TRAINING_ROWS(at, steps, seed_of, until_is, until_more, blocks_are, log_is, evaluate,      \
-                      checkpoint)                                                                  \
-    CHOICE(                                                                                        \
-        "training.optimizer.name", TRAINING(at, optimizer), WORDS(SG_OPTIM_LIST(SGI_LIST_WORD)),   \
-        "adamw",                                                                                   \
-        "the optimizer: adamw, adam and sgd as PyTorch has them, or a neighbour of the method"),   \
+/* The words of optimizers that see gradients alone, and the help text of the row. */
+#define OPTIMIZER_WORDS SG_OPTIM_LIST(SGI_LIST_WORD)
+#define OPTIMIZER_HELP                                                                             \
+    "the optimizer: adamw, adam and sgd as PyTorch has them, or a neighbour of the method"
+
+/* The rows under `training`, for settings at offset `at`. The tables differ in the optimizers, in
+ * the rows `steps`, `evaluate` and `checkpoint`, in what the seed is of and what else `until` may
+ * be, and in three defaults. */
+#define TRAINING_ROWS(at, optimizers, optimizer_help, steps, seed_of, until_is, until_more,        \
+                      blocks_are, log_is, evaluate, checkpoint)                                    \
+    CHOICE("training.optimizer.name", TRAINING(at, optimizer), WORDS(optimizers), "adamw",         \
+           optimizer_help),                                                                        \
         REAL("training.optimizer.rate", TRAINING(at, rate), 0, 1e6, "1e-3",                        \
              "the learning rate, before the schedule multiplies it"),                              \
         OTHER("training.optimizer.betas", pair, TRAINING(at, betas), 0, BELOW_ONE, "[0.9, 0.999]", \

@@ -331,7 +331,9 @@ static sg_status measure_step(sgi_diagnose *d, sg_pinn_trainer *trainer, sgi_dia
 sg_status sgi_diagnose_measure(sgi_diagnose *d, sg_pinn_trainer *trainer, sgi_diagnosis *result)
 {
     const sg_optim *optim = sg_pinn_trainer_optim(trainer);
-    *result = (sgi_diagnosis){.step = sg_optim_steps(optim),
+    if (!optim)
+        return SG_ERROR_UNSUPPORTED; /* a method of second order has no such step */
+    *result = (sgi_diagnosis){.step = sgi_pinn_trainer_steps(trainer),
                               .residuals = d->size,
                               .blocks = d->blocks,
                               .block_count = d->block_count};

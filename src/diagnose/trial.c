@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/params.h"
+#include "pinn/pinn.h"
 
 static double element(const sgi_trial *trial, const void *values, size_t i)
 {
@@ -40,10 +41,10 @@ void sgi_trial_values(const sgi_trial *trial, double *values)
 }
 
 /* Copies weights and optimizer. */
-static sg_status remember(sgi_trial *trial, const sg_optim *optim)
+static sg_status remember(sgi_trial *trial, const sg_pinn_trainer *trainer)
 {
     size_t size;
-    const void *state = sg_optim_state(optim, &size);
+    const void *state = sgi_pinn_trainer_state(trainer, &size);
     if (size != trial->state_size) {
         sgi_release(&trial->allocator, trial->state);
         trial->state_size = 0;
@@ -69,13 +70,14 @@ static void counters_of(const sg_scaler *scaler, uint64_t counters[SG_OUTCOME_CO
 sg_status sgi_trial_step(sgi_trial *trial, sg_pinn_trainer *trainer, double *step,
                          sg_step_info *info)
 {
-    sg_optim *optim = sg_pinn_trainer_optim(trainer);
+    sgi_trainer_place place = sgi_pinn_trainer_place(trainer);
     sg_scaler *scaler = sg_pinn_trainer_scaler(trainer);
     uint64_t counters[SG_OUTCOME_COUNT];
-    sg_status status = remember(trial, optim);
+    sg_status status = remember(trial, trainer);
     if (status != SG_OK)
         return status;
     counters_of(scaler, counters);
+    uint64_t steps = sgi_pinn_trainer_steps(trainer);
     sg_pinn_step result;
     status = sg_pinn_trainer_step(trainer, &result);
     *info = result.info;
@@ -84,6 +86,6 @@ sg_status sgi_trial_step(sgi_trial *trial, sg_pinn_trainer *trainer, double *ste
         step[i] = element(trial, now, i) - element(trial, trial->values, i);
     memcpy(now, trial->values, bytes(trial));
     sg_scaler_set_counters(scaler, counters);
-    sg_status back = sg_optim_restore(optim, trial->state, trial->state_size);
-    return status == SG_OK ? back : status;
+    sgi_pinn_trainer_restore(trainer, &place, steps, trial->state, trial->state_size);
+    return status;
 }

@@ -159,6 +159,18 @@ sg_status sg_pinn_give(sg_pinn_batch *b, size_t set, const double *points, size_
     return sgi_pinn_status(status, diagnostic);
 }
 
+void sgi_pinn_lend(sg_pinn_batch *b, size_t set, const double *points, size_t count)
+{
+    sgi_residual_lend(b->residual, (int)set, points, count);
+    (void)!sg_jet_resize(b->engine, set, count, NULL); /* the set is there */
+}
+
+void sgi_pinn_resize(sg_pinn_batch *b, size_t set, size_t items)
+{
+    sgi_residual_resize(b->residual, (int)set, (int64_t)items);
+    (void)!sg_jet_resize(b->engine, set, items, NULL);
+}
+
 size_t sg_pinn_items(const sg_pinn_batch *b, size_t set)
 {
     if (!b || !has_set(b, set))
@@ -374,6 +386,11 @@ sg_status sg_pinn_pull(sg_pinn_batch *b, const double *weights, void *gradient)
 
 /* ---- Looking ----------------------------------------------------------------------------------
  */
+
+const sg_pinn *sgi_pinn_of(const sg_pinn_batch *b)
+{
+    return b->pinn;
+}
 
 sg_jet *sg_pinn_engine(const sg_pinn_batch *b)
 {

@@ -136,7 +136,7 @@ static void split(const double *from, size_t width, size_t first, size_t count, 
 void sgi_given_points(const sgi_given *given, size_t width, size_t first, size_t count,
                       sg_type type, void *const *coordinates)
 {
-    split(given->points, width, first, count, type, coordinates);
+    split(given->lent ? given->lent : given->points, width, first, count, type, coordinates);
 }
 
 void sgi_given_normals(const sgi_given *given, size_t first, size_t count, sg_type type,

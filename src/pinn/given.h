@@ -5,10 +5,17 @@
 #include "problem/problem.h"
 
 typedef struct sgi_given {
-    double *points;  /* (count, points_per_item, coordinates); NULL: none were given */
-    double *normals; /* (count, coordinates), or NULL where nobody reads them */
+    double *points;     /* (count, points_per_item, coordinates); NULL: none were given */
+    double *normals;    /* (count, coordinates), or NULL where nobody reads them */
+    const double *lent; /* as `points`, but the caller's: not released */
     size_t count;
 } sgi_given;
+
+/* Whether there are points. */
+static inline bool sgi_is_given(const sgi_given *given)
+{
+    return given->points || given->lent;
+}
 
 /* Copies the points; with `normals`, finds for each the face of the set that it lies on.
  * SG_ERROR_ARGUMENT, with a diagnostic, for a coordinate that is not finite or a point on no face.

@@ -56,7 +56,7 @@ static sg_status describe(sg_pinn *p)
         (sg_pinn_information){.name = settings->name,
                               .title = settings->title,
                               .has_exact = p->problem->solution.kind != SG_SOLUTION_NONE,
-                              .steps = (uint64_t)settings->training.steps,
+                              .steps = (uint64_t)sgi_problem_steps(p->problem),
                               .seed = (uint64_t)settings->training.seed};
     sg_status status = describe_names(p);
     return status == SG_OK ? describe_sets(p) : status;
@@ -90,7 +90,8 @@ sg_status sgi_pinn_over(sg_pinn **out, sgi_problem *problem, const sg_allocator 
     if (!p)
         return SG_ERROR_MEMORY;
     p->problem = problem;
-    p->optim = sgi_problem_optim(problem, p->schedule);
+    if (!sgi_training_is_second(&problem->settings.training))
+        p->optim = sgi_problem_optim(problem, 0, p->schedule);
     sgi_arena_init(&p->arena, &p->allocator);
     sg_status status = describe(p);
     if (status == SG_OK)
@@ -205,7 +206,7 @@ sg_scale_config sg_pinn_scale_config(const sg_pinn *p)
 {
     if (!p)
         return (sg_scale_config){0};
-    return sgi_problem_scale(p->problem);
+    return sgi_problem_scale(p->problem, 0);
 }
 
 sg_optim_config sg_pinn_optim_config(const sg_pinn *p)

@@ -42,6 +42,45 @@ void sgi_pinn_keep(sg_pinn_batch *batch, size_t set, size_t count);
 /* What a trainer chooses points with, or NULL. */
 struct sgi_refinement *sgi_pinn_trainer_refinement(const sg_pinn_trainer *trainer);
 
+/* The problem of a batch. */
+const sg_pinn *sgi_pinn_of(const sg_pinn_batch *batch);
+
+/* Without taking memory: gives a set without normals the caller's points, which are not copied and
+ * must stay, or another number of sampled ones. */
+void sgi_pinn_lend(sg_pinn_batch *batch, size_t set, const double *points, size_t count);
+void sgi_pinn_resize(sg_pinn_batch *batch, size_t set, size_t items);
+
+/* Where the trainer of a problem with several stages is, beside its steps and weights. */
+typedef struct sgi_trainer_place {
+    uint64_t stage;       /* of the next step; the last, if there is none */
+    uint64_t stage_steps; /* taken or skipped in this stage */
+    double stage_seconds; /* that they took */
+    uint64_t skipped;     /* steps, of all stages */
+    double loss;          /* of the last step */
+} sgi_trainer_place;
+sgi_trainer_place sgi_pinn_trainer_place(const sg_pinn_trainer *trainer);
+uint64_t sgi_pinn_trainer_steps(const sg_pinn_trainer *trainer); /* of all stages */
+
+/* The state of that stage's optimizer, as sg_optim_state; whether a block could be restored there
+ * (of one that sees gradients alone only the size is compared, the rest is for sg_optim_restore);
+ * and restoring one that can, with the number of steps of all stages. */
+const void *sgi_pinn_trainer_state(const sg_pinn_trainer *trainer, size_t *size);
+bool sgi_pinn_trainer_fits(const sg_pinn_trainer *trainer, const sgi_trainer_place *place,
+                           const void *state, size_t size);
+sg_optim *sgi_pinn_trainer_stage_optim(const sg_pinn_trainer *trainer, uint64_t stage);
+void sgi_pinn_trainer_restore(sg_pinn_trainer *trainer, const sgi_trainer_place *place,
+                              uint64_t steps, const void *state, size_t size);
+
+/* Whether all stages are over, the options of the one that the next step belongs to (the last, if
+ * there is none), and how much of all budgets is used up, in [0, 1]. */
+bool sgi_pinn_trainer_over(const sg_pinn_trainer *trainer);
+const sgi_training_settings *sgi_pinn_trainer_stage(const sg_pinn_trainer *trainer);
+double sgi_pinn_trainer_share(const sg_pinn_trainer *trainer);
+
+/* What the last step did, when its optimizer is of second order; otherwise NULL. */
+struct sgi_second_report;
+const struct sgi_second_report *sgi_pinn_trainer_second(const sg_pinn_trainer *trainer);
+
 /* Bytes of the engines, the parameters and the optimizer. */
 size_t sgi_pinn_trainer_memory(const sg_pinn_trainer *trainer);
 

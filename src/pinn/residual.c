@@ -106,8 +106,8 @@ static double weight_of(const set_context *c, size_t item)
 /* Points that are not drawn, or NULL. */
 static const sgi_given *stored_points(const set_context *c)
 {
-    if (c->given.points || c->fixed.points)
-        return c->given.points ? &c->given : &c->fixed;
+    if (sgi_is_given(&c->given) || c->fixed.points)
+        return sgi_is_given(&c->given) ? &c->given : &c->fixed;
     return c->kept.count > 0 ? &c->kept : NULL;
 }
 
@@ -516,6 +516,23 @@ void sgi_residual_keep_count(sgi_residual *r, int set, size_t count)
 sgi_given sgi_residual_kept(const sgi_residual *r, int set)
 {
     return r->contexts[set].kept;
+}
+
+void sgi_residual_lend(sgi_residual *r, int set, const double *points, size_t count)
+{
+    set_context *c = &r->contexts[set];
+    sgi_given_release(&c->given, &r->allocator);
+    c->given = (sgi_given){.lent = points, .count = count};
+    set_items(c, (int64_t)count);
+}
+
+void sgi_residual_resize(sgi_residual *r, int set, int64_t items)
+{
+    set_context *c = &r->contexts[set];
+    sgi_given_release(&c->given, &r->allocator);
+    c->sampled_items = items;
+    sgi_cloud_resize(&c->cloud, items);
+    set_items(c, items);
 }
 
 /* By way of tiles of the network's type, so that the points are those that the engine sees. */

@@ -73,6 +73,13 @@ void sgi_residual_keep_count(sgi_residual *residual, int set, size_t count);
 /* What is kept, in the residual's memory, which may be written. */
 sgi_given sgi_residual_kept(const sgi_residual *residual, int set);
 
+/* The same for a set without normals, with points that are not copied and must stay; takes no
+ * memory. */
+void sgi_residual_lend(sgi_residual *residual, int set, const double *points, size_t count);
+
+/* Another number of sampled points, no larger than at creation, from the next draw on. */
+void sgi_residual_resize(sgi_residual *residual, int set, int64_t items);
+
 /* The points of a set as they are now: (items, points_per_item, coordinates). */
 void sgi_residual_points(const sgi_residual *residual, int set, double *points);
 

@@ -1,14 +1,30 @@
-/* A network being trained on a problem: sample, loss and gradient, scale, step. It knows nothing of
- * files or people; the room train does. See stablegrad/pinn.h. */
+/* A network being trained on a problem, stage after stage: sample, loss and gradient, scale, step.
+ * It knows nothing of files or people; the room train does. See stablegrad/pinn.h. */
 
+#include <math.h>
+
+#include "base/clock.h"
 #include "base/params.h"
 #include "pinn/refinement.h"
+#include "pinn/second.h"
+
+/* A stage has either a scaler and an optimizer, or a method of second order beside a scaler that is
+ * never asked. */
+typedef struct stage {
+    const sgi_training_settings *settings;
+    sg_scaler *scaler;
+    sg_optim *optim;
+    sgi_second *second;
+} stage;
 
 struct sg_pinn_trainer {
     sg_allocator allocator;
-    const sg_pinn *pinn;
-    sg_scaler *scaler;
-    sg_optim *optim;
+    sg_pinn *pinn;
+    stage stages[SG_MOST_STAGES];
+    int stage_count;
+    sgi_trainer_place place;
+    uint64_t before;                 /* steps of the stages before */
+    const sgi_second_report *report; /* of the last step, if it was of second order */
     sg_pinn_batch *training, *validation;
     sgi_refinement *refinement; /* NULL: points are drawn without looking at residuals */
     void *group_memory; /* MultiAdam: the gradients of each set, one after the other; else NULL */
@@ -19,13 +35,14 @@ struct sg_pinn_trainer {
  */
 
 /* MultiAdam keeps the sets' gradients apart: tells it where each lies. */
-static sg_status create_groups(sg_pinn_trainer *t)
+static sg_status create_groups(sg_pinn_trainer *t, sg_optim *optim)
 {
     const sg_jet_network *network = t->pinn->network;
     size_t parameters = sg_jet_network_parameters(network);
     size_t size = sgi_type_size(sg_jet_network_type(network));
     size_t sets = t->pinn->information.set_count;
-    t->group_memory = sgi_allocate(&t->allocator, sets * parameters, size);
+    if (!t->group_memory)
+        t->group_memory = sgi_allocate(&t->allocator, sets * parameters, size);
     if (!t->group_memory)
         return SG_ERROR_MEMORY;
     sg_status status = SG_OK;
@@ -35,22 +52,29 @@ static sg_status create_groups(sg_pinn_trainer *t)
              i++) {
             const char *own = sg_params_at(t->pinn->params, i)->gradient;
             size_t place = (size_t)(own - (const char *)sg_jet_network_gradients(network));
-            status = sg_optim_set_group(t->optim, k, i, (char *)t->groups[k] + place);
+            status = sg_optim_set_group(optim, k, i, (char *)t->groups[k] + place);
         }
     }
     return status;
 }
 
-static sg_status create_optimizer(sg_pinn_trainer *t, sg_pool *pool, sg_isa isa)
+static sg_status create_stage(sg_pinn_trainer *t, int index, sg_pool *pool, sg_isa isa)
 {
-    sg_scale_config scale = sg_pinn_scale_config(t->pinn);
-    sg_optim_config optim = sg_pinn_optim_config(t->pinn);
-    scale.isa = optim.isa = isa;
-    sg_status status = sg_scaler_create(&t->scaler, t->pinn->params, &scale, pool, &t->allocator);
-    if (status == SG_OK)
-        status = sg_optim_create(&t->optim, t->pinn->params, &optim, pool, &t->allocator);
+    stage *s = &t->stages[index];
+    sg_schedule_term schedule[SG_MOST_PIECES + 2];
+    s->settings = &t->pinn->problem->settings.stages.values[index];
+    sg_scale_config scale = sgi_problem_scale(t->pinn->problem, index);
+    scale.isa = isa;
+    sg_status status = sg_scaler_create(&s->scaler, t->pinn->params, &scale, pool, &t->allocator);
+    if (status != SG_OK)
+        return status;
+    if (sgi_training_is_second(s->settings))
+        return sgi_second_create(&s->second, t->pinn, s->settings, pool, isa, &t->allocator);
+    sg_optim_config optim = sgi_problem_optim(t->pinn->problem, index, schedule);
+    optim.isa = isa;
+    status = sg_optim_create(&s->optim, t->pinn->params, &optim, pool, &t->allocator);
     if (status == SG_OK && optim.kind == SG_OPTIM_MULTIADAM)
-        status = create_groups(t);
+        status = create_groups(t, s->optim);
     return status;
 }
 
@@ -64,8 +88,12 @@ sg_status sg_pinn_trainer_create(sg_pinn_trainer **out, sg_pinn *pinn, sg_pool *
     if (!t)
         return SG_ERROR_MEMORY;
     t->pinn = pinn;
+    t->place.loss = NAN;
     sg_pinn_batch_config config = {.stream = SG_POINTS_TRAINING, .pool = pool, .isa = isa};
-    sg_status status = create_optimizer(t, pool, isa);
+    sg_status status = SG_OK;
+    t->stage_count = pinn->problem->settings.stages.count;
+    for (int i = 0; i < t->stage_count && status == SG_OK; i++)
+        status = create_stage(t, i, pool, isa);
     if (status == SG_OK)
         status = sg_pinn_batch_create(&t->training, pinn, &config, &t->allocator);
     config.stream = SG_POINTS_VALIDATION;
@@ -87,37 +115,169 @@ void sg_pinn_trainer_destroy(sg_pinn_trainer *t)
     sgi_refinement_destroy(t->refinement);
     sg_pinn_batch_destroy(t->validation);
     sg_pinn_batch_destroy(t->training);
-    sg_optim_destroy(t->optim);
-    sg_scaler_destroy(t->scaler);
+    for (int i = 0; i < t->stage_count; i++) {
+        sg_optim_destroy(t->stages[i].optim);
+        sg_scaler_destroy(t->stages[i].scaler);
+        sgi_second_destroy(t->stages[i].second);
+    }
     sgi_release(&t->allocator, t->group_memory);
     sgi_release(&t->allocator, t);
+}
+
+/* ---- Stages -----------------------------------------------------------------------------------
+ */
+
+static const stage *current(const sg_pinn_trainer *t)
+{
+    return &t->stages[t->place.stage];
+}
+
+/* Steps of this stage. An optimizer counts its own, and may have been restored by the caller. */
+static uint64_t stage_steps(const sg_pinn_trainer *t)
+{
+    const sg_optim *optim = current(t)->optim;
+    return optim ? sg_optim_steps(optim) : t->place.stage_steps;
+}
+
+uint64_t sgi_pinn_trainer_steps(const sg_pinn_trainer *t)
+{
+    return t->before + stage_steps(t);
+}
+
+/* Whether the budget of the stage is used up. */
+static bool stage_over(const sg_pinn_trainer *t)
+{
+    const sgi_training_settings *budget = current(t)->settings;
+    return stage_steps(t) >= (uint64_t)budget->steps ||
+           (budget->seconds > 0 && t->place.stage_seconds >= budget->seconds) ||
+           (stage_steps(t) > 0 && t->place.loss < budget->tolerance);
+}
+
+/* On to the next stage when this one is over and there is one. */
+static void settle(sg_pinn_trainer *t)
+{
+    if (!stage_over(t) || t->place.stage + 1 >= (uint64_t)t->stage_count)
+        return;
+    t->before += stage_steps(t);
+    t->place.stage++;
+    t->place.stage_steps = 0;
+    t->place.stage_seconds = 0;
+}
+
+bool sgi_pinn_trainer_over(const sg_pinn_trainer *t)
+{
+    return t->place.stage + 1 == (uint64_t)t->stage_count && stage_over(t);
+}
+
+const sgi_training_settings *sgi_pinn_trainer_stage(const sg_pinn_trainer *t)
+{
+    return current(t)->settings;
+}
+
+/* Of the stage's budgets, the one that is used up most. */
+double sgi_pinn_trainer_share(const sg_pinn_trainer *t)
+{
+    const sgi_training_settings *budget = current(t)->settings;
+    double share = (double)stage_steps(t) / (double)budget->steps;
+    if (budget->seconds > 0)
+        share = fmax(share, t->place.stage_seconds / budget->seconds);
+    share = stage_over(t) || share > 1 ? 1 : share;
+    return ((double)t->place.stage + share) / t->stage_count;
+}
+
+sgi_trainer_place sgi_pinn_trainer_place(const sg_pinn_trainer *t)
+{
+    sgi_trainer_place place = t->place;
+    place.stage_steps = stage_steps(t);
+    return place;
+}
+
+const void *sgi_pinn_trainer_state(const sg_pinn_trainer *t, size_t *size)
+{
+    const stage *s = current(t);
+    return s->second ? sgi_second_state(s->second, size) : sg_optim_state(s->optim, size);
+}
+
+bool sgi_pinn_trainer_fits(const sg_pinn_trainer *t, const sgi_trainer_place *place,
+                           const void *state, size_t size)
+{
+    if (place->stage >= (uint64_t)t->stage_count)
+        return false;
+    const stage *s = &t->stages[place->stage];
+    size_t own;
+    if (s->second)
+        return sgi_second_fits(s->second, state, size);
+    sg_optim_state(s->optim, &own);
+    return size == own;
+}
+
+sg_optim *sgi_pinn_trainer_stage_optim(const sg_pinn_trainer *t, uint64_t index)
+{
+    return index < (uint64_t)t->stage_count ? t->stages[index].optim : NULL;
+}
+
+void sgi_pinn_trainer_restore(sg_pinn_trainer *t, const sgi_trainer_place *place, uint64_t steps,
+                              const void *state, size_t size)
+{
+    t->place = *place;
+    t->before = steps - place->stage_steps;
+    if (current(t)->second)
+        sgi_second_restore(current(t)->second, state);
+    else
+        (void)!sg_optim_restore(current(t)->optim, state, size); /* it fits */
+    if (place->stage == 0 && !current(t)->second)
+        t->place.skipped = sg_optim_skipped(current(t)->optim); /* also in older checkpoints */
+}
+
+const sgi_second_report *sgi_pinn_trainer_second(const sg_pinn_trainer *t)
+{
+    return t->report;
 }
 
 /* ---- Working ----------------------------------------------------------------------------------
  */
 
+static sg_status first_order_step(sg_pinn_trainer *t, sg_pinn_step *result)
+{
+    const stage *s = current(t);
+    uint64_t step = sgi_pinn_trainer_steps(t);
+    sg_pinn_draw(t->training, step);
+    if (t->refinement)
+        sgi_refinement_step(t->refinement, step);
+    if (s->settings->optimizer == SG_OPTIM_MULTIADAM)
+        sg_pinn_gradients(t->training, t->groups, &result->loss);
+    else
+        sg_pinn_gradient(t->training, NULL, &result->loss);
+    bool output = sg_scaler_config(s->scaler)->reference == SG_REFERENCE_OUTPUT;
+    sg_status status = sg_scaler_observe_moments(s->scaler, output ? &result->loss.output
+                                                                   : &result->loss.residual);
+    if (status == SG_OK)
+        status = sg_scaler_measure(s->scaler, sg_optim_steps(s->optim));
+    if (status == SG_OK)
+        status = sg_optim_step(s->optim, s->scaler, &result->info);
+    return status;
+}
+
 sg_status sg_pinn_trainer_step(sg_pinn_trainer *t, sg_pinn_step *result)
 {
     if (!t || !result)
         return SG_ERROR_ARGUMENT;
-    uint64_t step = sg_optim_steps(t->optim);
+    double began = sgi_seconds();
+    const stage *s = current(t);
+    uint64_t step = sgi_pinn_trainer_steps(t);
     *result = (sg_pinn_step){.step = step + 1};
-    sg_pinn_draw(t->training, step);
-    if (t->refinement)
-        sgi_refinement_step(t->refinement, step);
-    if (t->group_memory)
-        sg_pinn_gradients(t->training, t->groups, &result->loss);
-    else
-        sg_pinn_gradient(t->training, NULL, &result->loss);
-    bool output = sg_scaler_config(t->scaler)->reference == SG_REFERENCE_OUTPUT;
-    sg_status status = sg_scaler_observe_moments(t->scaler, output ? &result->loss.output
-                                                                   : &result->loss.residual);
-    if (status == SG_OK)
-        status = sg_scaler_measure(t->scaler, step);
-    if (status == SG_OK)
-        status = sg_optim_step(t->optim, t->scaler, &result->info);
-    result->scale = sg_scaler_report(t->scaler);
-    return status;
+    sg_status status = s->second ? sgi_second_step(s->second, result) : first_order_step(t, result);
+    result->scale = sg_scaler_report(s->scaler);
+    t->report = s->second ? sgi_second_last(s->second) : NULL;
+    result->info.step = step;
+    if (status != SG_OK)
+        return status;
+    t->place.stage_steps++;
+    t->place.skipped += result->info.skipped;
+    t->place.stage_seconds += sgi_seconds() - began;
+    t->place.loss = result->loss.total;
+    settle(t);
+    return SG_OK;
 }
 
 void sg_pinn_trainer_validate(sg_pinn_trainer *t, sg_pinn_loss *loss)
@@ -132,7 +292,7 @@ static sg_status run(sg_pinn_trainer *t, const sg_pinn_train_config *config, sg_
 {
     uint64_t skipped_in_row = 0;
     *result = (sg_pinn_result){.end = SG_PINN_COMPLETE};
-    while (result->steps < t->pinn->information.steps) {
+    while (!sgi_pinn_trainer_over(t)) {
         sg_pinn_step step;
         sg_status status = sg_pinn_trainer_step(t, &step);
         if (status != SG_OK)
@@ -144,7 +304,7 @@ static sg_status run(sg_pinn_trainer *t, const sg_pinn_train_config *config, sg_
         if (skipped_in_row == SG_PINN_MOST_SKIPPED)
             result->end = SG_PINN_FAILED;
         bool go_on = !config->step || config->step(config->context, &step);
-        if (!go_on && result->end == SG_PINN_COMPLETE && step.step < t->pinn->information.steps)
+        if (!go_on && result->end == SG_PINN_COMPLETE && !sgi_pinn_trainer_over(t))
             result->end = SG_PINN_STOPPED;
         if (result->end != SG_PINN_COMPLETE)
             return SG_OK;
@@ -180,21 +340,21 @@ sg_optim *sg_pinn_trainer_optim(const sg_pinn_trainer *t)
 {
     if (!t)
         return NULL;
-    return t->optim;
+    return current(t)->optim;
 }
 
 sg_scaler *sg_pinn_trainer_scaler(const sg_pinn_trainer *t)
 {
     if (!t)
         return NULL;
-    return t->scaler;
+    return current(t)->scaler;
 }
 
 sg_pinn_batch *sg_pinn_trainer_batch(const sg_pinn_trainer *t)
 {
     if (!t)
         return NULL;
-    return t->training;
+    return current(t)->second ? sgi_second_batch(current(t)->second) : t->training;
 }
 
 sgi_refinement *sgi_pinn_trainer_refinement(const sg_pinn_trainer *t)
@@ -205,11 +365,16 @@ sgi_refinement *sgi_pinn_trainer_refinement(const sg_pinn_trainer *t)
 size_t sgi_pinn_trainer_memory(const sg_pinn_trainer *t)
 {
     const sg_jet_network *network = t->pinn->network;
-    size_t state;
-    sg_optim_state(t->optim, &state);
+    size_t state, all = 0;
+    for (int i = 0; i < t->stage_count; i++) {
+        const stage *s = &t->stages[i];
+        if (s->optim)
+            sg_optim_state(s->optim, &state);
+        all += s->second ? sgi_second_memory(s->second) : state;
+    }
     size_t copies = 2 + (t->group_memory ? t->pinn->information.set_count : 0);
     return sg_jet_memory(sg_pinn_engine(t->training)) +
-           sg_jet_memory(sg_pinn_engine(t->validation)) + state +
+           sg_jet_memory(sg_pinn_engine(t->validation)) + all +
            copies * sgi_type_size(sg_jet_network_type(network)) *
                sg_jet_network_parameters(network);
 }

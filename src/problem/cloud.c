@@ -189,6 +189,15 @@ static void begin_sequences(sgi_cloud *c, const sgi_sobol *sobol)
     }
 }
 
+void sgi_cloud_resize(sgi_cloud *c, int64_t items)
+{
+    const sgi_point_set *set = set_of(c);
+    c->items = items;
+    c->drawn = false;
+    for (int p = 0; p < pieces_of(set) && c->ends; p++)
+        c->ends[p] = set->kind == SG_SET_DOMAIN ? items : sgi_face_begin(set, items, p + 1);
+}
+
 sg_status sgi_cloud_create(sgi_cloud *c, const sgi_problem *problem, int index, int64_t items,
                            sg_pinn_stream stream, const sgi_sobol *sobol, sgi_arena *arena)
 {
@@ -210,8 +219,8 @@ sg_status sgi_cloud_create(sgi_cloud *c, const sgi_problem *problem, int index, 
         c->order = sgi_arena_allocate(arena, (size_t)items, sizeof *c->order);
     if (!c->sequences || !c->ends || (tried && !c->order))
         return SG_ERROR_MEMORY;
+    sgi_cloud_resize(c, items);
     for (size_t p = 0; p < pieces; p++) {
-        c->ends[p] = set->kind == SG_SET_DOMAIN ? items : sgi_face_begin(set, items, (int)p + 1);
         c->sequences[p] = (sgi_sequence){.width = width_of(c, (int)p), .sobol = sobol};
     }
     return SG_OK;

@@ -33,6 +33,9 @@ SG_CHECKED sg_status sgi_cloud_create(sgi_cloud *cloud, const sgi_problem *probl
                                       int64_t items, sg_pinn_stream stream, const sgi_sobol *sobol,
                                       sgi_arena *arena);
 
+/* Another number of items, no larger than at creation, from the next move on. */
+void sgi_cloud_resize(sgi_cloud *cloud, int64_t items);
+
 /* Moves to the points of a step. Those that have to be tried are tried here. */
 void sgi_cloud_move(sgi_cloud *cloud, uint64_t seed, uint64_t step);
 

@@ -114,8 +114,24 @@ static const sgi_option rows[] = {
     CHOICE("network.precision", TOP(network.precision), WORDS(SG_TYPE_LIST(SGI_LIST_WORD)), "float",
            "the type of the weights and of all derivatives"),
 
+    SECTION("training.stages",
+            "parts of the training, one after the other: [{optimizer: adamw, steps: 2000}, ...]"),
+    REAL("training.seconds", TOP(training.seconds), 0, 1e9, "0",
+         "seconds of steps after which training ends, or goes on to its next stage; 0: no limit"),
+    REAL("training.tolerance", TOP(training.tolerance), 0, 1e30, "0",
+         "loss at which training ends, or goes on to its next stage; 0: however low it is"),
+    COUNT("training.points.start", TOP(training.points_start), 1, "700",
+          "points in the domain that levenberg begins with, in place of `points`"),
+    COUNT("training.points.every", TOP(training.points_every), 0, "8",
+          "steps after which levenberg draws its points anew, where the residual is large; 0: "
+          "never"),
+    COUNT("training.points.most", TOP(training.points_most), 0, "0",
+          "points to which levenberg may go; 0 means five residuals for each parameter, or 4000 "
+          "for networks of more than 5000"),
     TRAINING_ROWS(
-        TOP(training),
+        TOP(training), OPTIMIZER_WORDS SGI_SECOND_LIST(SGI_LIST_WORD),
+        "the optimizer: adamw, adam and sgd as PyTorch has them, a neighbour of the method, or "
+        "levenberg, which is of second order",
         COUNT("training.steps", TOP(training.steps), 1, "10000",
               "how many steps the optimizer takes"),
         "seed of the initial weights and of all points", "half",
@@ -143,9 +159,13 @@ static const sgi_option rows[] = {
 };
 
 static const sgi_shorthand shorthands[] = {
-    {"sampling", "distribution"},      {"refinement", "method"},
-    {"inputs.fourier", "frequencies"}, {"training.optimizer", "name"},
-    {"training.schedule", "then"},     {"training.stablegrad", "method"},
+    {"training", "stages", true},
+    {"sampling", "distribution", false},
+    {"refinement", "method", false},
+    {"inputs.fourier", "frequencies", false},
+    {"training.optimizer", "name", false},
+    {"training.schedule", "then", false},
+    {"training.stablegrad", "method", false},
 };
 
 static const sgi_item items[] = {{"equations", "an equation"}, {"conditions", "a condition"}};

@@ -10,8 +10,12 @@ static sg_status read_settings(sgi_problem *problem, sgi_reader *reader)
 {
     sg_status status = sgi_options_default(reader, "", &problem->settings);
     if (status == SG_OK)
+        status = sgi_problem_read_training(problem, reader);
+    sgi_training_settings first = problem->settings.training; /* with the defaults of its kind */
+    if (status == SG_OK)
         status =
             sgi_options_read(reader, "", reader->table->what, problem->root, &problem->settings);
+    problem->settings.training = first;
     if (status == SG_OK)
         status =
             sgi_document_name(reader, problem->root, &problem->sources[0], &problem->settings.name);
@@ -56,6 +60,8 @@ static sg_status read_all(sgi_problem *problem, sgi_reader *reader, const char *
         status = sgi_problem_read_conditions(problem, reader);
     if (status == SG_OK)
         status = sgi_problem_finish_points(problem, reader);
+    if (status == SG_OK)
+        status = sgi_problem_check_training(problem, reader);
     if (status == SG_OK)
         status = check_groups(problem, reader);
     if (status == SG_OK)

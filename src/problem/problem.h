@@ -202,11 +202,25 @@ SG_CHECKED sg_status sgi_problem_fits(const sgi_problem *problem, bool training,
 SG_CHECKED sg_status sgi_problem_network(const sgi_problem *problem, sgi_arena *storage,
                                          sg_jet_network_config *config);
 sg_jet_init sgi_problem_init(const sgi_problem *problem);
-sg_scale_config sgi_problem_scale(const sgi_problem *problem);
 
-/* The optimizer's; `terms` (SG_MOST_PIECES + 2) receives its schedule and must outlive the call
- * that uses the configuration. */
-sg_optim_config sgi_problem_optim(const sgi_problem *problem, sg_schedule_term *terms);
+/* The scaler's and the optimizer's, of a stage whose optimizer sees gradients alone; `terms`
+ * (SG_MOST_PIECES + 2) receives the schedule and must outlive the call that uses the configuration.
+ */
+sg_scale_config sgi_problem_scale(const sgi_problem *problem, int stage);
+sg_optim_config sgi_problem_optim(const sgi_problem *problem, int stage, sg_schedule_term *terms);
+
+double sgi_problem_parameters(const sgi_problem *problem); /* of the network */
+
+/* Steps of all stages, SG_STEPS_WITHOUT_END at most. */
+int64_t sgi_problem_steps(const sgi_problem *problem);
+
+/* Whether a stage has an optimizer of second order. */
+bool sgi_problem_is_second(const sgi_problem *problem);
+
+/* The points in the domain that such a stage may use, and the bytes that its matrices, vectors and
+ * points then take. */
+int64_t sgi_problem_most_points(const sgi_problem *problem, const sgi_training_settings *training);
+double sgi_problem_second_bytes(const sgi_problem *problem, const sgi_training_settings *training);
 
 /* ---- Shared by the files of this room ---------------------------------------------------------
  */
@@ -230,6 +244,11 @@ SG_CHECKED sg_status sgi_problem_find_homes(sgi_problem *problem);
 /* The home of an expression: of its field if it contains one alone, else the whole domain. Needs
  * `reached` (nodes). */
 uint64_t sgi_problem_home_of(const sgi_problem *problem, sgi_expr root, uint8_t *reached);
+
+/* The stages of training, with the defaults of other options that follow from them, before those
+ * are read; and what they do not go together with, after. */
+SG_CHECKED sg_status sgi_problem_read_training(sgi_problem *problem, sgi_reader *reader);
+SG_CHECKED sg_status sgi_problem_check_training(const sgi_problem *problem, sgi_reader *reader);
 
 /* Reads where a condition holds, the scalar `node`, into the set's faces. `what` is how messages
  * name the condition, "condition 'initial'". */

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/diagnostic.h"
 #include "base/memory.h"
 
 static const double pi = 3.14159265358979323846;
@@ -41,7 +42,7 @@ static void fill_waves(const sgi_problem *problem, double *waves)
 }
 
 /* In double: the settings may ask for more than any integer holds. */
-static double count_parameters(const sgi_problem *problem)
+double sgi_problem_parameters(const sgi_problem *problem)
 {
     const sgi_widths *hidden = &problem->settings.network.hidden;
     double inputs = 2 * (double)count_waves(problem), parameters = 0;
@@ -55,6 +56,33 @@ static double count_parameters(const sgi_problem *problem)
     return parameters;
 }
 
+/* The square of a method of second order, and the number of points with which it would fit. */
+static sg_status second_fits(const sgi_problem *problem, const sgi_training_settings *training,
+                             sg_diagnostic *diagnostic)
+{
+    char what[120];
+    double bytes = sgi_problem_second_bytes(problem, training);
+    (void)snprintf(what, sizeof what, "the optimizer '%s' with %.4g parameters and %lld points",
+                   sgi_training_optimizer(training), sgi_problem_parameters(problem),
+                   (long long)sgi_problem_most_points(problem, training));
+    sg_status status = sgi_memory_fits(bytes, what, diagnostic);
+    if (status == SG_OK)
+        return SG_OK;
+    sgi_training_settings fewer = *training;
+    for (fewer.points_most = 1 << 14; fewer.points_most >= 128; fewer.points_most /= 2) {
+        fewer.points_start = fewer.points_most / 2;
+        if (sgi_memory_fits(sgi_problem_second_bytes(problem, &fewer), what, NULL) != SG_OK)
+            continue;
+        sgi_diagnostic_suggest(diagnostic,
+                               "'training.points: {start: %lld, most: %lld}' would fit, or a "
+                               "smaller network",
+                               (long long)fewer.points_start, (long long)fewer.points_most);
+        return status;
+    }
+    sgi_diagnostic_suggest(diagnostic, "a smaller network would fit");
+    return status;
+}
+
 sg_status sgi_problem_fits(const sgi_problem *problem, bool training, sg_diagnostic *diagnostic)
 {
     /* Of each parameter: value and gradient, packed once; to train also the gradients of at least
@@ -62,12 +90,17 @@ sg_status sgi_problem_fits(const sgi_problem *problem, bool training, sg_diagnos
      * ten numbers in the tables. */
     char what[64];
     double size = problem->settings.network.precision == SG_FLOAT32 ? 4 : 8;
-    double parameters = count_parameters(problem), waves = (double)count_waves(problem);
+    double parameters = sgi_problem_parameters(problem), waves = (double)count_waves(problem);
     double each = training ? (3 + 8 + 2) * size + 8 : 3 * size;
     double table = 16.0 * problem->names.coordinate_count + 10 * size;
     (void)snprintf(what, sizeof what, "%s of %.4g parameters",
                    training ? "training a network" : "a network", parameters);
-    return sgi_memory_fits(parameters * each + waves * table, what, diagnostic);
+    sg_status status = sgi_memory_fits(parameters * each + waves * table, what, diagnostic);
+    const sgi_stages *stages = &problem->settings.stages;
+    for (int i = 0; i < stages->count && training && status == SG_OK; i++)
+        if (sgi_training_is_second(&stages->values[i]))
+            status = second_fits(problem, &stages->values[i], diagnostic);
+    return status;
 }
 
 sg_status sgi_problem_network(const sgi_problem *problem, sgi_arena *storage,
@@ -108,15 +141,15 @@ sg_jet_init sgi_problem_init(const sgi_problem *problem)
                          .seed = (uint64_t)problem->settings.training.seed};
 }
 
-sg_scale_config sgi_problem_scale(const sgi_problem *problem)
+sg_scale_config sgi_problem_scale(const sgi_problem *problem, int stage)
 {
-    const sgi_training_settings *training = &problem->settings.training;
+    const sgi_training_settings *training = &problem->settings.stages.values[stage];
     return sgi_training_scale(training, (uint64_t)training->steps);
 }
 
-sg_optim_config sgi_problem_optim(const sgi_problem *problem, sg_schedule_term *terms)
+sg_optim_config sgi_problem_optim(const sgi_problem *problem, int stage, sg_schedule_term *terms)
 {
-    const sgi_training_settings *training = &problem->settings.training;
+    const sgi_training_settings *training = &problem->settings.stages.values[stage];
     sg_optim_config config = sgi_training_optim(training, (uint64_t)training->steps, terms);
     if (config.kind == SG_OPTIM_MULTIADAM)
         config.groups = (size_t)problem->set_count;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "config/document.h"
 #include "problem/solution_files.h"
 
@@ -213,8 +214,54 @@ static void put_conditions(writer *w)
         put_condition(w, name, &w->problem->conditions[k++]);
 }
 
+/* A stage in flow style, every option of it but the seed. */
+static void put_stage(writer *w, const sgi_settings *settings)
+{
+    static const char prefix[] = "training.";
+    const char *before = "{", *section = "";
+    size_t length = 0; /* of the section that is open, with its dot */
+    for (size_t i = 0; i < sgi_problem_options.count; i++) {
+        const sgi_option *option = &sgi_problem_options.rows[i];
+        const char *path = option->path + sizeof prefix - 1, *dot;
+        if (strncmp(option->path, prefix, sizeof prefix - 1) != 0 ||
+            option->codec == &sgi_codec_section || strcmp(path, "seed") == 0)
+            continue;
+        if (length > 0 && strncmp(path, section, length) != 0) {
+            put(w, "}");
+            length = 0;
+        }
+        put(w, "%s", before);
+        dot = strchr(path, '.');
+        if (dot && length == 0) {
+            section = path;
+            length = (size_t)(dot - path) + 1;
+            put(w, "%.*s: {", (int)length - 1, path);
+        }
+        put(w, "%s: ", path + length);
+        sgi_writer_value(&w->out, option, settings);
+        before = ", ";
+    }
+    put(w, "%s}\n", length > 0 ? "}" : "");
+}
+
+/* The list of stages in the place of all options of training but the seed. */
+static void put_stages(writer *w)
+{
+    const sgi_stages *stages = &w->problem->settings.stages;
+    sgi_settings *each = sgi_allocate(&w->out.allocator, 1, sizeof *each);
+    w->out.failed = w->out.failed || !each;
+    put(w, "training:\n  seed: %lld\n  stages:\n", (long long)stages->values[0].seed);
+    for (int i = 0; i < stages->count && each; i++) {
+        each->training = stages->values[i];
+        put(w, "    - ");
+        put_stage(w, each);
+    }
+    sgi_release(&w->out.allocator, each);
+}
+
 static void put_options(writer *w)
 {
+    bool listed = w->problem->settings.stages.listed;
     const char *previous = "";
     for (size_t i = 0; i < sgi_problem_options.count; i++) {
         const sgi_option *option = &sgi_problem_options.rows[i];
@@ -229,7 +276,10 @@ static void put_options(writer *w)
             put_solution_files(w);
         else if (option->codec == &sgi_codec_section && !strchr(path, '.'))
             put_section(w, path, sgi_yaml_get(w->problem->root, path));
-        if (option->codec == &sgi_codec_section || strchr(path, '*'))
+        if (strcmp(path, "training.stages") == 0 && listed)
+            put_stages(w);
+        if (option->codec == &sgi_codec_section || strchr(path, '*') ||
+            (listed && strncmp(path, "training.", strlen("training.")) == 0))
             continue;
         sgi_writer_option(&w->out, previous, option, &w->problem->settings);
         previous = path;

@@ -76,6 +76,15 @@ typedef struct sgi_refinement_settings {
     int64_t add, most;   /* of rar-d: points each time, and in the end; 0: by a rule */
 } sgi_refinement_settings;
 
+enum { SG_MOST_STAGES = 8 };
+
+/* Training, stage after stage; at least one. */
+typedef struct sgi_stages {
+    bool listed; /* the file has a list of them */
+    int count;
+    sgi_training_settings values[SG_MOST_STAGES];
+} sgi_stages;
+
 typedef struct sgi_settings {
     const char *name, *title;
     int64_t points;
@@ -83,7 +92,8 @@ typedef struct sgi_settings {
     sgi_refinement_settings refinement;
     sgi_input_settings inputs;
     sgi_network_settings network;
-    sgi_training_settings training;
+    sgi_training_settings training; /* the first stage */
+    sgi_stages stages;
     sgi_evaluation_settings evaluation;
     sgi_diagnose_settings diagnose;
 } sgi_settings;

@@ -74,7 +74,7 @@ static const sgi_option rows[] = {
          "share by which the labels are smoothed"),
     BOUNDED("training.observe_every", TOP(observe_every), 1, 1e12, "50",
             "steps between two looks at the statistics of the activations"),
-    TRAINING_ROWS(TOP(training),
+    TRAINING_ROWS(TOP(training), OPTIMIZER_WORDS, OPTIMIZER_HELP,
                   COUNT("training.steps", TOP(training.steps), 0, "0",
                         "how many steps the optimizer takes, in place of epochs; 0 means as many "
                         "as the epochs have"),
@@ -87,10 +87,10 @@ static const sgi_option rows[] = {
 };
 
 static const sgi_shorthand shorthands[] = {
-    {"training.optimizer", "name"},
-    {"training.schedule", "then"},
-    {"training.stablegrad", "method"},
-    {"network.init", "kind"},
+    {"training.optimizer", "name", false},
+    {"training.schedule", "then", false},
+    {"training.stablegrad", "method", false},
+    {"network.init", "kind", false},
 };
 
 const sgi_option_table sgi_task_options = {

@@ -6,17 +6,38 @@
 #include "pinn/weights.h"
 #include "train/progress.h"
 
+static bool optim_fits(void *context, const sgi_progress *progress, const void *data, size_t size)
+{
+    (void)progress;
+    return sgi_state_fits(context, data, size);
+}
+
+static void optim_restore(void *context, const sgi_progress *progress, const void *data,
+                          size_t size)
+{
+    (void)progress;
+    (void)!sg_optim_restore(context, data, size); /* it fits: this cannot fail */
+}
+
+sgi_kept_state sgi_kept_optim(sg_optim *optim)
+{
+    sgi_kept_state state = {.context = optim, .fits = optim_fits, .restore = optim_restore};
+    state.data = sg_optim_state(optim, &state.size);
+    return state;
+}
+
 sg_status sgi_checkpoint_save(const char *path, const sg_jet_network *network,
-                              const sg_optim *optim, const sgi_progress *progress,
+                              const sgi_kept_state *state, const sgi_progress *progress,
                               const sg_allocator *allocator, sg_diagnostic *diagnostic)
 {
     sgi_weights list;
     if (sgi_weights_list(&list, network, allocator) != SG_OK)
         return sgi_fail(diagnostic, SG_ERROR_MEMORY, "out of memory");
-    size_t size;
-    const void *state = sg_optim_state(optim, &size);
-    list.tensors[list.count++] = (sgi_tensor){
-        .name = SG_STATE_TENSOR, .type = SG_TENSOR_U8, .rank = 1, .shape = {size}, .data = state};
+    list.tensors[list.count++] = (sgi_tensor){.name = SG_STATE_TENSOR,
+                                              .type = SG_TENSOR_U8,
+                                              .rank = 1,
+                                              .shape = {state->size},
+                                              .data = state->data};
     if (progress->points)
         list.tensors[list.count++] = (sgi_tensor){.name = SG_POINTS_TENSOR,
                                                   .type = SG_TENSOR_U8,
@@ -32,36 +53,37 @@ sg_status sgi_checkpoint_save(const char *path, const sg_jet_network *network,
 }
 
 static sg_status read_checkpoint(const sgi_safetensors *file, const char *path,
-                                 sg_jet_network *network, sg_optim *optim, sgi_progress *progress,
-                                 const sg_allocator *allocator, sg_diagnostic *diagnostic)
+                                 sg_jet_network *network, const sgi_kept_state *state,
+                                 sgi_progress *progress, const sg_allocator *allocator,
+                                 sg_diagnostic *diagnostic)
 {
-    const sgi_tensor *state = sgi_safetensors_find(file, SG_STATE_TENSOR);
+    const sgi_tensor *saved = sgi_safetensors_find(file, SG_STATE_TENSOR);
     sgi_progress read;
-    if (!state || state->type != SG_TENSOR_U8 || !sgi_progress_read(file, &read)) {
+    if (!saved || saved->type != SG_TENSOR_U8 || !sgi_progress_read(file, &read)) {
         return sgi_fail_file(diagnostic, SG_ERROR_FORMAT, path,
                              "not a checkpoint that can be resumed");
     }
-    size_t size = sgi_tensor_elements(state);
-    if (!sgi_state_fits(optim, state->data, size)) {
+    size_t size = sgi_tensor_elements(saved);
+    if (!state->fits(state->context, &read, saved->data, size)) {
         return sgi_fail_file(diagnostic, SG_ERROR_STATE, path,
                              "was saved by another optimizer or network");
     }
     sg_status status = sgi_weights_read(file, path, network, allocator, diagnostic);
-    if (status == SG_OK)
-        status = sg_optim_restore(optim, state->data, size); /* it fits: this cannot fail */
-    if (status == SG_OK)
-        *progress = read;
-    return status;
+    if (status != SG_OK)
+        return status;
+    state->restore(state->context, &read, saved->data, size);
+    *progress = read;
+    return SG_OK;
 }
 
-sg_status sgi_checkpoint_load(const char *path, sg_jet_network *network, sg_optim *optim,
-                              sgi_progress *progress, const sg_allocator *allocator,
-                              sg_diagnostic *diagnostic)
+sg_status sgi_checkpoint_load(const char *path, sg_jet_network *network,
+                              const sgi_kept_state *state, sgi_progress *progress,
+                              const sg_allocator *allocator, sg_diagnostic *diagnostic)
 {
     sgi_safetensors *file;
     sg_status status = sgi_safetensors_open(&file, path, allocator, diagnostic);
     if (status == SG_OK)
-        status = read_checkpoint(file, path, network, optim, progress, allocator, diagnostic);
+        status = read_checkpoint(file, path, network, state, progress, allocator, diagnostic);
     sgi_safetensors_close(file);
     return status;
 }

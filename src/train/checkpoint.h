@@ -9,14 +9,27 @@
 #include "stablegrad/scale.h"
 #include "train/subject.h"
 
+/* The state of an optimizer, whatever it is: `data` to be saved; whether a saved one could be
+ * restored, given the progress beside it; and restoring one that can. */
+typedef struct sgi_kept_state {
+    void *context;
+    const void *data;
+    size_t size;
+    bool (*fits)(void *context, const sgi_progress *progress, const void *data, size_t size);
+    void (*restore)(void *context, const sgi_progress *progress, const void *data, size_t size);
+} sgi_kept_state;
+
+/* The state of a first-order optimizer by itself. */
+sgi_kept_state sgi_kept_optim(sg_optim *optim);
+
 /* Everything that resuming needs. When loading fails, network, optimizer and progress are as
  * before. */
 SG_CHECKED sg_status sgi_checkpoint_save(const char *path, const sg_jet_network *network,
-                                         const sg_optim *optim, const sgi_progress *progress,
+                                         const sgi_kept_state *state, const sgi_progress *progress,
                                          const sg_allocator *allocator, sg_diagnostic *diagnostic);
-SG_CHECKED sg_status sgi_checkpoint_load(const char *path, sg_jet_network *network, sg_optim *optim,
-                                         sgi_progress *progress, const sg_allocator *allocator,
-                                         sg_diagnostic *diagnostic);
+SG_CHECKED sg_status sgi_checkpoint_load(const char *path, sg_jet_network *network,
+                                         const sgi_kept_state *state, sgi_progress *progress,
+                                         const sg_allocator *allocator, sg_diagnostic *diagnostic);
 
 /* The points that refinement keeps. A checkpoint without them, as one that was saved before there
  * were any, changes nothing. */

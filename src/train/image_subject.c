@@ -232,6 +232,11 @@ static sg_status evaluate(sgi_subject *subject, sgi_evaluation_metrics *metrics,
     return SG_OK;
 }
 
+static uint64_t skipped(const sgi_subject *subject)
+{
+    return sg_optim_skipped(subject->optim);
+}
+
 static void trouble(const sgi_subject *subject, const sgi_step_metrics *metrics, char *text,
                     size_t size)
 {
@@ -395,6 +400,7 @@ static const sgi_subject_type image_type = {
     .destroy = destroy,
     .step = step,
     .evaluate = evaluate,
+    .skipped = skipped,
     .trouble = trouble,
     .save_weights = save_weights,
     .save = save,

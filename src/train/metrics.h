@@ -47,6 +47,7 @@ typedef struct sgi_step_metrics {
     sgi_own_part own;
     const char *note; /* a sentence for the user, or NULL */
     uint64_t skipped; /* steps so far */
+    double share;     /* of the whole run that is done, when steps do not tell; 0: they do */
     const sgi_jump
         *jump; /* how the loss went on after a hand-over, at the end of the watch; or NULL */
 } sgi_step_metrics;

@@ -7,8 +7,10 @@
 
 #include "base/diagnostic.h"
 #include "base/memory.h"
+#include "optim/state.h"
 #include "pinn/bad_point.h"
 #include "pinn/errors.h"
+#include "pinn/second.h"
 #include "problem/check.h"
 #include "problem/remarks.h"
 #include "train/checkpoint.h"
@@ -33,6 +35,7 @@ typedef struct pinn_subject {
     const char *notes[SG_MOST_REMARKS + 2];
     sg_pinn_loss validation;
     sgi_value values[3];
+    bool by_share;  /* steps do not tell how much of the run is done */
     bool told_grid; /* that errors are measured on a thinner grid */
     char note[200], field_note[320];
 } pinn_subject;
@@ -83,6 +86,47 @@ static void write_refinement(const void *context, json_t *line)
     json_object_set_new(line, "points", json_integer((json_int_t)points));
 }
 
+/* The default gives a curve of twenty points; long runs look every thousand steps. */
+static uint64_t evaluation_cadence(const sgi_training_settings *training)
+{
+    if (training->evaluate_every > 0)
+        return (uint64_t)training->evaluate_every;
+    int64_t twentieth = training->steps / 20;
+    return twentieth < 1 ? 1 : twentieth > 1000 ? 1000 : (uint64_t)twentieth;
+}
+
+/* The subject as the stage of training has it that the next step belongs to. */
+static void follow_stage(pinn_subject *s)
+{
+    const sgi_training_settings *stage = sgi_pinn_trainer_stage(s->trainer);
+    s->subject.log_every = (uint64_t)stage->log_every;
+    s->subject.evaluate_every = evaluation_cadence(stage);
+    s->subject.checkpoint_every = (uint64_t)stage->checkpoint_every;
+    s->subject.scaler = sg_pinn_trainer_scaler(s->trainer);
+    s->subject.optim = sg_pinn_trainer_optim(s->trainer);
+    s->subject.over = sgi_pinn_trainer_over(s->trainer);
+}
+
+/* What a step of second order did. */
+static void write_second(const void *context, json_t *line)
+{
+    const pinn_subject *s = context;
+    const sgi_second_report *report = sgi_pinn_trainer_second(s->trainer);
+    json_t *object = json_object();
+    sgi_json_text(object, "method", report->method);
+    json_object_set_new(object, "points", json_integer((json_int_t)report->points));
+    json_object_set_new(object, "damping", sgi_json_number(report->damping));
+    json_object_set_new(object, "gain", sgi_json_number(report->gain));
+    json_object_set_new(object, "tries", json_integer(report->tries));
+    json_object_set_new(object, "loss_after", sgi_json_number(report->after));
+    json_object_set_new(line, "second", object);
+}
+
+static uint64_t skipped(const sgi_subject *subject)
+{
+    return sgi_pinn_trainer_place(own(subject)->trainer).skipped;
+}
+
 static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, bool *write,
                       sg_diagnostic *diagnostic)
 {
@@ -93,6 +137,7 @@ static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, bool *wri
         return sgi_fail(diagnostic, status, "step %llu: %s", (unsigned long long)result.step,
                         sg_status_text(status));
     *write = *write || result.info.handed_over;
+    follow_stage(s);
     for (size_t i = 0; i < result.loss.term_count; i++) {
         const sg_pinn_value *term = &result.loss.terms[i];
         s->terms[i] = (sgi_value){.key = term->name, .title = term->name, .value = term->value};
@@ -104,9 +149,12 @@ static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, bool *wri
                                   .shown = s->terms,
                                   .shown_count = result.loss.term_count,
                                   .info = result.info,
-                                  .scale = result.scale};
+                                  .scale = result.scale,
+                                  .share = s->by_share ? sgi_pinn_trainer_share(s->trainer) : 0};
     if (sgi_pinn_trainer_refinement(s->trainer))
         metrics->own = (sgi_own_part){write_refinement, s};
+    if (sgi_pinn_trainer_second(s->trainer))
+        metrics->own = (sgi_own_part){write_second, s};
     return SG_OK;
 }
 
@@ -282,30 +330,58 @@ static sg_status save_weights(sgi_subject *subject, const char *path, sg_diagnos
     return sg_pinn_save(own(subject)->pinn, path, diagnostic);
 }
 
+static bool state_fits(void *context, const sgi_progress *progress, const void *data, size_t size)
+{
+    const sg_optim *optim = sgi_pinn_trainer_stage_optim(context, progress->place.stage);
+    return sgi_pinn_trainer_fits(context, &progress->place, data, size) &&
+           (!optim || sgi_state_fits(optim, data, size));
+}
+
+static void state_restore(void *context, const sgi_progress *progress, const void *data,
+                          size_t size)
+{
+    sgi_pinn_trainer_restore(context, &progress->place, progress->step, data, size);
+}
+
+/* The state of the stage that training is in. */
+static sgi_kept_state kept_state(const pinn_subject *s)
+{
+    sgi_kept_state state = {.context = s->trainer, .fits = state_fits, .restore = state_restore};
+    state.data = sgi_pinn_trainer_state(s->trainer, &state.size);
+    return state;
+}
+
 static sg_status save(sgi_subject *subject, const char *path, const sgi_progress *progress,
                       sg_diagnostic *diagnostic)
 {
-    sgi_progress with_margin = *progress;
-    sgi_refinement *refinement = sgi_pinn_trainer_refinement(own(subject)->trainer);
-    with_margin.margin_misses = own(subject)->misses;
-    with_margin.refinement_seconds = sgi_refinement_seconds(refinement);
+    const pinn_subject *s = own(subject);
+    sgi_kept_state state = kept_state(s);
+    sgi_progress whole = *progress;
+    whole.margin_misses = s->misses;
+    sgi_refinement *refinement = sgi_pinn_trainer_refinement(s->trainer);
+    whole.refinement_seconds = sgi_refinement_seconds(refinement);
     if (refinement)
-        with_margin.points = sgi_refinement_state(refinement, &with_margin.points_size);
-    return sgi_checkpoint_save(path, sg_pinn_network(own(subject)->pinn), subject->optim,
-                               &with_margin, &subject->allocator, diagnostic);
+        whole.points = sgi_refinement_state(refinement, &whole.points_size);
+    whole.place = sgi_pinn_trainer_place(s->trainer);
+    return sgi_checkpoint_save(path, sg_pinn_network(s->pinn), &state, &whole, &subject->allocator,
+                               diagnostic);
 }
 
 static sg_status load(sgi_subject *subject, const char *path, sgi_progress *progress,
                       sg_diagnostic *diagnostic)
 {
     pinn_subject *s = own(subject);
-    sg_status status = sgi_checkpoint_load(path, sg_pinn_network(s->pinn), subject->optim, progress,
+    sgi_kept_state state = kept_state(s);
+    sg_status status = sgi_checkpoint_load(path, sg_pinn_network(s->pinn), &state, progress,
                                            &subject->allocator, diagnostic);
     sgi_refinement *refinement = sgi_pinn_trainer_refinement(s->trainer);
     if (status == SG_OK && refinement) {
         status = sgi_checkpoint_load_points(path, refinement, &subject->allocator, diagnostic);
         sgi_refinement_set_seconds(refinement, progress->refinement_seconds);
     }
+
+    if (status == SG_OK)
+        follow_stage(s);
     return status == SG_OK && follows_margin(s) ? set_misses(s, progress->margin_misses) : status;
 }
 
@@ -453,6 +529,7 @@ static const sgi_subject_type pinn_type = {
     .step = step,
     .evaluate = evaluate,
     .diagnose = diagnose,
+    .skipped = skipped,
     .trouble = trouble,
     .save_weights = save_weights,
     .save = save,
@@ -504,15 +581,6 @@ static sg_status look_over(pinn_subject *s, sg_diagnostic *diagnostic)
     return status == SG_ERROR_UNSUPPORTED ? SG_OK : status;
 }
 
-/* The default gives a curve of twenty points; long runs look every thousand steps. */
-static uint64_t evaluation_cadence(const sgi_training_settings *training)
-{
-    if (training->evaluate_every > 0)
-        return (uint64_t)training->evaluate_every;
-    int64_t twentieth = training->steps / 20;
-    return twentieth < 1 ? 1 : twentieth > 1000 ? 1000 : (uint64_t)twentieth;
-}
-
 static uint64_t diagnosis_cadence(const sgi_settings *settings)
 {
     int64_t fiftieth = settings->training.steps / 50;
@@ -540,13 +608,10 @@ static sg_status prepare(pinn_subject *s, sgi_problem *problem, sg_pool *pool,
                                .name = problem->settings.name,
                                .title = problem->settings.title,
                                .training = training,
-                               .steps = (uint64_t)training->steps,
-                               .log_every = (uint64_t)training->log_every,
-                               .evaluate_every = evaluation_cadence(training),
-                               .checkpoint_every = (uint64_t)training->checkpoint_every,
-                               .diagnose_every = diagnosis_cadence(&problem->settings),
-                               .scaler = sg_pinn_trainer_scaler(s->trainer),
-                               .optim = sg_pinn_trainer_optim(s->trainer)};
+                               .steps = (uint64_t)sgi_problem_steps(problem),
+                               .diagnose_every = diagnosis_cadence(&problem->settings)};
+    s->by_share = problem->settings.stages.count > 1 || training->seconds > 0;
+    follow_stage(s);
     return look_over(s, diagnostic);
 }
 

@@ -22,14 +22,19 @@
     X("handover_step", p->jump.event)                                                              \
     X("handover_highest_step", p->jump.highest_step)                                               \
     X("loss_values", p->jump.count)                                                                \
-    X("margin_misses", p->margin_misses)
+    X("margin_misses", p->margin_misses)                                                           \
+    X("stage", p->place.stage)                                                                     \
+    X("stage_steps", p->place.stage_steps)                                                         \
+    X("skipped", p->place.skipped)
 #define REALS(X, p)                                                                                \
     X("best", p->best)                                                                             \
     X("seconds", p->seconds)                                                                       \
     X("handover_loss", p->jump.before)                                                             \
     X("handover_highest", p->jump.highest)                                                         \
     X("loss_level", p->jump.level)                                                                 \
-    X("refinement_seconds", p->refinement_seconds)
+    X("refinement_seconds", p->refinement_seconds)                                                 \
+    X("stage_seconds", p->place.stage_seconds)                                                     \
+    X("stage_loss", p->place.loss)
 
 void sgi_progress_write(sgi_progress_notes *list, const sgi_progress *p)
 {
@@ -47,12 +52,29 @@ void sgi_progress_write(sgi_progress_notes *list, const sgi_progress *p)
 #undef WRITE_AS
 }
 
-static bool read_whole(const sgi_safetensors *file, const char *key, uint64_t *value)
+/* Checkpoints of before there was such a thing: all steps are those of one stage. */
+static const char *older_note(const sgi_safetensors *file, const char *key)
+{
+    static const char *const later[] = {"margin_misses", "stage", "skipped", "stage_seconds",
+                                        "refinement_seconds"};
+    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
+        if (strcmp(key, later[i]) == 0)
+            return "0";
+    if (strcmp(key, "stage_loss") == 0)
+        return "nan";
+    return strcmp(key, "stage_steps") == 0 ? sgi_safetensors_note(file, "step") : NULL;
+}
+
+static const char *find_note(const sgi_safetensors *file, const char *key)
 {
     const char *text = sgi_safetensors_note(file, key);
+    return text ? text : older_note(file, key);
+}
+
+static bool read_whole(const sgi_safetensors *file, const char *key, uint64_t *value)
+{
+    const char *text = find_note(file, key);
     char *end;
-    if (!text && strcmp(key, "margin_misses") == 0) /* checkpoints before there was such a thing */
-        text = "0";
     if (!text || text[0] < '0' || text[0] > '9')
         return false;
     *value = strtoull(text, &end, 10);
@@ -61,10 +83,8 @@ static bool read_whole(const sgi_safetensors *file, const char *key, uint64_t *v
 
 static bool read_real(const sgi_safetensors *file, const char *key, double *value)
 {
-    const char *text = sgi_safetensors_note(file, key);
+    const char *text = find_note(file, key);
     char *end;
-    if (!text && strcmp(key, "refinement_seconds") == 0)
-        text = "0";
     if (!text || !text[0])
         return false;
     *value = strtod(text, &end);
@@ -84,5 +104,6 @@ bool sgi_progress_read(const sgi_safetensors *file, sgi_progress *p)
 #undef READ_WHOLE
     p->points = NULL;
     p->points_size = 0;
-    return read && !isnan(p->best) && isfinite(p->seconds) && isfinite(p->refinement_seconds);
+    return read && !isnan(p->best) && isfinite(p->seconds) && isfinite(p->refinement_seconds) &&
+           isfinite(p->place.stage_seconds);
 }

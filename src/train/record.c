@@ -47,8 +47,9 @@ static json_t *scale_object(const sg_scale_config *scale, bool margin)
  * NovoGrad's stands beside the norm of a tensor: a number of another kind would only mislead. */
 static void describe_optimizer(json_t *object, const sgi_training_settings *training)
 {
-    sgi_json_text(object, "optimizer", sg_optim_name((sg_optim_kind)training->optimizer));
-    if (training->optimizer != SG_OPTIM_SGD && training->optimizer != SG_OPTIM_NOVOGRAD)
+    sgi_json_text(object, "optimizer", sgi_training_optimizer(training));
+    if (training->optimizer != SG_OPTIM_SGD && training->optimizer != SG_OPTIM_NOVOGRAD &&
+        !sgi_training_is_second(training))
         json_object_set_new(object, "adam_eps", sgi_json_number(training->eps));
 }
 

@@ -11,6 +11,7 @@
 
 #include "config/training.h"
 #include "diagnose/diagnose.h"
+#include "pinn/pinn.h"
 #include "stablegrad/optim.h"
 #include "stablegrad/scale.h"
 #include "train/jump.h"
@@ -32,7 +33,8 @@ typedef struct sgi_progress {
     double refinement_seconds; /* of choosing points so far */
     const void *points;        /* (points_size bytes) when saving: see pinn/refinement.h; or NULL */
     size_t points_size;
-    uint64_t margin_misses; /* of `until: margin`: measurements in a row below the condition */
+    uint64_t margin_misses;  /* of `until: margin`: measurements in a row below the condition */
+    sgi_trainer_place place; /* of a problem: in which stage of training it is */
 } sgi_progress;
 
 /* Functions that fail leave a sentence in `diagnostic`. */
@@ -55,6 +57,9 @@ typedef struct sgi_subject_type {
      * sentence for the user. What the result points to lives until the next call. */
     sg_status (*diagnose)(sgi_subject *subject, sgi_diagnosis *result, const char **note,
                           sg_diagnostic *diagnostic);
+
+    /* Steps that were skipped so far. */
+    uint64_t (*skipped)(const sgi_subject *subject);
 
     /* Why the last step was skipped, as part of a sentence. */
     void (*trouble)(const sgi_subject *subject, const sgi_step_metrics *metrics, char *text,
@@ -86,14 +91,15 @@ struct sgi_subject {
     sg_allocator allocator;
     const char *name, *title;
     const sgi_training_settings *training;
-    uint64_t steps, log_every, evaluate_every, checkpoint_every;
+    uint64_t steps, log_every, evaluate_every, checkpoint_every; /* may change with a step */
+    bool over; /* a budget of time or the loss ended it before `steps`; set by a step and by load */
     uint64_t diagnose_every;  /* 0: never */
     const char *const *notes; /* (note_count): what to know before the run, sentences without the
                                  full stop */
     size_t note_count;
     const char *last_note; /* what to know of the files that were written, or NULL */
     sg_scaler *scaler;
-    sg_optim *optim;
+    sg_optim *optim; /* NULL while a method of second order is at work */
 };
 
 void sgi_subject_destroy(sgi_subject *subject); /* NULL is allowed */

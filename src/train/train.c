@@ -259,7 +259,9 @@ static sg_status one_step(run *r)
     if (status != SG_OK)
         return status;
     step.seconds = seconds_trained(r);
-    step.skipped = sg_optim_skipped(subject->optim);
+    step.skipped = subject->type->skipped(subject);
+    last = last || subject->over;
+    write = write || last;
     r->progress.step = step.step;
     r->result->loss = step.loss;
     watch_loss(r, &step);
@@ -287,7 +289,7 @@ static sg_status loop(run *r)
     sg_status status = SG_OK;
     r->result->end = SG_TRAIN_COMPLETE;
     while (status == SG_OK && r->result->end == SG_TRAIN_COMPLETE &&
-           r->progress.step < r->subject->steps) {
+           r->progress.step < r->subject->steps && !r->subject->over) {
         if (r->config->stop && *r->config->stop) {
             r->result->end = SG_TRAIN_INTERRUPTED;
             return SG_OK;
@@ -296,7 +298,7 @@ static sg_status loop(run *r)
     }
     /* A run without a single step is none, however few there were to be. */
     if (status == SG_OK && r->result->end == SG_TRAIN_COMPLETE && r->progress.step > 0 &&
-        sg_optim_skipped(r->subject->optim) >= r->progress.step) {
+        r->subject->type->skipped(r->subject) >= r->progress.step) {
         r->result->end = SG_TRAIN_FAILED;
         return sgi_fail(r->diagnostic, SG_OK,
                         "step %llu: every step was skipped, so nothing was trained. %s",

@@ -1,0 +1,288 @@
+/* Methods of second order on a problem: see second.h. */
+#include "pinn/second.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "pinn/moving.h"
+#include "second/levenberg.h"
+
+static const uint64_t state_magic = 0x31304e4f43455347u; /* "GSECON01" */
+
+static const double JUMP = 2.5; /* of the loss by a redraw: more, and the points become more */
+
+/* What a checkpoint keeps, in front of the points. */
+typedef struct state_head {
+    uint64_t magic, layout; /* hash of the method and the sizes */
+    uint64_t count;         /* points of the domain now */
+    uint64_t draws;         /* so far; 0: there are no points yet */
+    uint64_t age;           /* steps since the last draw */
+    double damping;
+    double loss; /* after the last step; INFINITY: there was none */
+} state_head;
+
+struct sgi_second {
+    sg_allocator allocator;
+    sg_pinn *pinn;
+    const sgi_training_settings *training;
+    sg_pinn_batch *batch;
+    sg_jacobian *jacobian;
+    sgi_moving *moving;
+    sgi_levenberg *levenberg;
+    size_t most;           /* points of the domain */
+    size_t most_residuals; /* with those of the conditions */
+    unsigned char *state;  /* state_head, then the points: (most, coordinates) */
+    size_t state_size;
+    sgi_second_report report;
+};
+
+static state_head *head(const sgi_second *s)
+{
+    return (state_head *)(void *)s->state;
+}
+
+/* ---- The objective ----------------------------------------------------------------------------
+ */
+
+static sg_status gradient(void *context, double *to, double *f)
+{
+    const sgi_second *s = context;
+    sg_pinn_loss loss;
+    if (to)
+        sg_pinn_gradient(s->batch, to, &loss);
+    else
+        sg_pinn_loss_at(s->batch, &loss);
+    *f = loss.total;
+    return SG_OK;
+}
+
+static size_t count(void *context)
+{
+    return sg_pinn_residual_count(((const sgi_second *)context)->batch);
+}
+
+static sg_status residuals(void *context, double *to)
+{
+    sg_pinn_residuals(((const sgi_second *)context)->batch, to);
+    return SG_OK;
+}
+
+static sg_status push(void *context, const double *direction, double *products)
+{
+    return sg_pinn_push(((const sgi_second *)context)->batch, direction, products);
+}
+
+static sg_status pull(void *context, const double *weights, double *products)
+{
+    return sg_pinn_pull(((const sgi_second *)context)->batch, weights, products);
+}
+
+static sg_status normal(void *context, const sg_normal_equations *parts)
+{
+    return sg_jacobian_normal(((const sgi_second *)context)->jacobian, parts);
+}
+
+static sg_status kernel(void *context, const double *columns, double *to)
+{
+    return sg_jacobian_column_kernel(((const sgi_second *)context)->jacobian, columns, to);
+}
+
+/* ---- Making -----------------------------------------------------------------------------------
+ */
+
+static uint64_t layout_of(const sgi_second *s)
+{
+    uint64_t sizes[] = {(uint64_t)s->training->optimizer, s->most,
+                        s->pinn->information.coordinate_count,
+                        sg_jet_network_parameters(s->pinn->network)};
+    return sgi_hash(SG_HASH_START, sizes, sizeof sizes);
+}
+
+static sg_status create_batch(sgi_second *s, sg_pool *pool, sg_isa isa)
+{
+    size_t items[SG_MOST_SETS];
+    for (size_t k = 0; k < s->pinn->information.set_count; k++)
+        items[k] = k ? sgi_moving_items(s->pinn, k, s->most) : s->most;
+    sg_pinn_batch_config config = {
+        .stream = SG_POINTS_TRAINING, .items = items, .tangents = true, .pool = pool, .isa = isa};
+    return sg_pinn_batch_create(&s->batch, s->pinn, &config, &s->allocator);
+}
+
+static sg_status create_state(sgi_second *s)
+{
+    size_t coordinates = s->pinn->information.coordinate_count;
+    s->state_size = sizeof(state_head) + s->most * coordinates * sizeof(double);
+    s->state = sgi_allocate(&s->allocator, 1, s->state_size);
+    if (!s->state)
+        return SG_ERROR_MEMORY;
+    *head(s) = (state_head){.magic = state_magic,
+                            .layout = layout_of(s),
+                            .count = (uint64_t)s->training->points_start,
+                            .damping = SGI_LEVENBERG_DAMPING,
+                            .loss = INFINITY};
+    if (head(s)->count > s->most)
+        head(s)->count = s->most;
+    return SG_OK;
+}
+
+static sg_status create_method(sgi_second *s, sg_pool *pool, sg_isa isa)
+{
+    sgi_objective objective = {.context = s,
+                               .parameters = sg_jet_network_parameters(s->pinn->network),
+                               .values = sg_jet_network_values(s->pinn->network),
+                               .gradient = gradient,
+                               .count = count,
+                               .residuals = residuals,
+                               .push = push,
+                               .pull = pull,
+                               .normal = normal,
+                               .kernel = kernel};
+    sg_jacobian_config jacobian = {.jet = sg_pinn_engine(s->batch)};
+    s->most_residuals = sg_pinn_residual_count(s->batch);
+    sgi_levenberg_config config = {
+        .most_residuals = s->most_residuals, .bend = true, .pool = pool, .isa = isa};
+    sg_status status = sg_jacobian_create(&s->jacobian, &jacobian, &s->allocator);
+    if (status == SG_OK)
+        status = sgi_levenberg_create(&s->levenberg, &objective, &config, &s->allocator);
+    return status;
+}
+
+sg_status sgi_second_create(sgi_second **out, sg_pinn *pinn, const sgi_training_settings *training,
+                            sg_pool *pool, sg_isa isa, const sg_allocator *given)
+{
+    *out = NULL;
+    if (sg_jet_network_type(pinn->network) != SG_FLOAT64)
+        return SG_ERROR_UNSUPPORTED;
+    sgi_second *s = SGI_NEW(sgi_second, given);
+    if (!s)
+        return SG_ERROR_MEMORY;
+    s->pinn = pinn;
+    s->training = training;
+    s->most = (size_t)sgi_problem_most_points(pinn->problem, training);
+    sg_status status = create_batch(s, pool, isa);
+    if (status == SG_OK)
+        status = create_state(s);
+    if (status == SG_OK)
+        status = sgi_moving_create(&s->moving, s->batch, s->most,
+                                   (double *)(void *)(s->state + sizeof(state_head)), pool, isa,
+                                   &s->allocator);
+    if (status == SG_OK)
+        status = create_method(s, pool, isa);
+    if (status == SG_OK)
+        *out = s;
+    else
+        sgi_second_destroy(s);
+    return status;
+}
+
+void sgi_second_destroy(sgi_second *s)
+{
+    if (!s)
+        return;
+    sgi_levenberg_destroy(s->levenberg);
+    sg_jacobian_destroy(s->jacobian);
+    sgi_moving_destroy(s->moving);
+    sg_pinn_batch_destroy(s->batch);
+    sgi_release(&s->allocator, s->state);
+    sgi_release(&s->allocator, s);
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------
+ */
+
+static void draw(sgi_second *s)
+{
+    state_head *h = head(s);
+    sgi_moving_draw(s->moving, h->draws++, (size_t)h->count);
+    h->age = 0;
+}
+
+/* Fresh points where it is time for them, and the loss before the step. */
+static void prepare(sgi_second *s, sg_pinn_loss *loss)
+{
+    state_head *h = head(s);
+    uint64_t every = (uint64_t)s->training->points_every;
+    bool redraw = h->draws == 0 || (every > 0 && h->age >= every);
+    if (redraw)
+        draw(s);
+    sg_pinn_loss_at(s->batch, loss);
+    if (redraw && loss->total > JUMP * h->loss && h->count < s->most) {
+        size_t more = (size_t)h->count + (size_t)h->count / 2;
+        h->count = more < s->most ? more : s->most;
+        draw(s);
+        sg_pinn_loss_at(s->batch, loss);
+    }
+}
+
+sg_status sgi_second_step(sgi_second *s, sg_pinn_step *result)
+{
+    state_head *h = head(s);
+    sgi_levenberg_step step;
+    prepare(s, &result->loss);
+    s->report = (sgi_second_report){.method = sgi_training_optimizer(s->training),
+                                    .points = (size_t)h->count,
+                                    .damping = h->damping,
+                                    .gain = NAN,
+                                    .after = result->loss.total};
+    result->info =
+        (sg_step_info){.skipped = !isfinite(result->loss.total), .rate = NAN, .clip_factor = 1};
+    if (result->info.skipped) {
+        h->age = UINT64_MAX / 2; /* other points may be better */
+        return SG_OK;
+    }
+    sg_status status = sgi_levenberg_step_take(s->levenberg, &h->damping, &step);
+    if (status != SG_OK)
+        return status;
+    s->report.damping = step.damping;
+    s->report.gain = step.gain;
+    s->report.tries = step.tries;
+    s->report.after = h->loss = step.after;
+    h->age = step.taken ? h->age + 1 : UINT64_MAX / 2;
+    return SG_OK;
+}
+
+/* ---- Looking, and the state -------------------------------------------------------------------
+ */
+
+const sgi_second_report *sgi_second_last(const sgi_second *s)
+{
+    return &s->report;
+}
+
+const void *sgi_second_state(const sgi_second *s, size_t *size)
+{
+    *size = s->state_size;
+    return s->state;
+}
+
+bool sgi_second_fits(const sgi_second *s, const void *state, size_t size)
+{
+    state_head saved;
+    if (size != s->state_size)
+        return false;
+    memcpy(&saved, state, sizeof saved);
+    return saved.magic == state_magic && saved.layout == head(s)->layout && saved.count >= 1 &&
+           saved.count <= s->most && isfinite(saved.damping) && saved.damping > 0 &&
+           !isnan(saved.loss);
+}
+
+void sgi_second_restore(sgi_second *s, const void *state)
+{
+    memcpy(s->state, state, s->state_size);
+    if (head(s)->draws > 0)
+        sgi_moving_use(s->moving, head(s)->draws - 1, (size_t)head(s)->count);
+}
+
+sg_pinn_batch *sgi_second_batch(const sgi_second *s)
+{
+    return s->batch;
+}
+
+size_t sgi_second_memory(const sgi_second *s)
+{
+    double parameters = (double)sg_jet_network_parameters(s->pinn->network);
+    double method = sgi_levenberg_memory(parameters, (double)s->most_residuals);
+    return s->state_size + sg_jet_memory(sg_pinn_engine(s->batch)) + sgi_moving_memory(s->moving) +
+           sg_jacobian_memory(s->jacobian) + (size_t)method;
+}

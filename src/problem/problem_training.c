@@ -1,0 +1,240 @@
+/* The section `training`: its stages, the defaults that follow from their optimizers, and what
+ * optimizers of second order ask of the rest of the file. See problem.h.
+ *
+ * A stage has the options of the whole section. What it does not say is what the section says
+ * beside the list, or else the default. A section without a list is one stage. */
+#include <math.h>
+#include <string.h>
+
+#include "problem/problem.h"
+#include "second/levenberg.h"
+
+/* ---- Reading ----------------------------------------------------------------------------------
+ */
+
+static const sgi_yaml *section_of(const sgi_problem *problem)
+{
+    const sgi_yaml *node = sgi_yaml_get(problem->root, "training");
+    return node && node->kind == SG_YAML_MAPPING ? node : NULL;
+}
+
+static const sgi_yaml *list_of(const sgi_problem *problem)
+{
+    const sgi_yaml *section = section_of(problem);
+    return section ? sgi_yaml_get(section, "stages") : NULL;
+}
+
+static bool says(const sgi_yaml *mapping, const char *key)
+{
+    return mapping && sgi_yaml_get(mapping, key);
+}
+
+static sg_status wrong_stages(sgi_reader *reader, const sgi_yaml *node)
+{
+    sgi_yaml_place(reader->diagnostic, node, 0, 0);
+    sgi_diagnostic_say(reader->diagnostic,
+                       "training.stages must be a list of 1 to %d mappings, each with the options "
+                       "of 'training' but seed and stages",
+                       SG_MOST_STAGES);
+    sgi_diagnostic_suggest(
+        reader->diagnostic,
+        "as in [{optimizer: adamw, steps: 2000}, {optimizer: levenberg, seconds: 120}]");
+    return SG_ERROR_FORMAT;
+}
+
+/* The stages as mappings, with shorthands expanded as if each were the section. */
+static sg_status expand_stages(sgi_problem *problem, sgi_reader *reader)
+{
+    const sgi_yaml *list = list_of(problem);
+    if (!list)
+        return SG_OK;
+    if (list->kind != SG_YAML_SEQUENCE || list->count < 1 || list->count > SG_MOST_STAGES)
+        return wrong_stages(reader, list);
+    sg_status status = SG_OK;
+    for (sgi_yaml *stage = list->first; stage && status == SG_OK; stage = stage->next) {
+        if (stage->kind != SG_YAML_MAPPING || says(stage, "stages") || says(stage, "seed"))
+            return wrong_stages(reader, stage);
+        sgi_yaml *key = sgi_arena_allocate(reader->arena, 2, sizeof *key);
+        if (!key)
+            return SG_ERROR_MEMORY;
+        sgi_yaml *value = key + 1, root = {.kind = SG_YAML_MAPPING, .first = key, .count = 2};
+        *value = *stage;
+        value->next = NULL;
+        *key = (sgi_yaml){.text = "training", .length = strlen("training"), .next = value};
+        status = sgi_options_expand(reader, &root);
+        value->next = stage->next;
+        *stage = *value;
+    }
+    return status;
+}
+
+/* Reads the optimizer that a mapping names, if it does. */
+static sg_status read_optimizer(sgi_reader *reader, const sgi_yaml *mapping, sgi_settings *settings)
+{
+    const sgi_yaml *optimizer = mapping ? sgi_yaml_get(mapping, "optimizer") : NULL;
+    const sgi_yaml *name =
+        optimizer && optimizer->kind == SG_YAML_MAPPING ? sgi_yaml_get(optimizer, "name") : NULL;
+    return name ? sgi_option_read(reader, sgi_option_find(reader->table, "training.optimizer.name"),
+                                  name, settings)
+                : SG_OK;
+}
+
+/* Steps of second order are few and long: each is worth a line. */
+static void set_second_defaults(sgi_training_settings *training)
+{
+    training->steps = 500;
+    training->log_every = 1;
+    training->evaluate_every = 10;
+    training->checkpoint_every = 50;
+    training->method = SG_METHOD_NONE;
+}
+
+/* One stage: `stage` is its mapping, or NULL when the section has no list. */
+static sg_status read_stage(sgi_problem *problem, sgi_reader *reader, const sgi_yaml *stage,
+                            sgi_settings *into)
+{
+    const sgi_yaml *section = section_of(problem);
+    sg_status status = sgi_options_default(reader, "training", into);
+    if (status == SG_OK)
+        status = read_optimizer(reader, section, into);
+    if (status == SG_OK)
+        status = read_optimizer(reader, stage, into);
+    if (status != SG_OK)
+        return status;
+    if (sgi_training_is_second(&into->training))
+        set_second_defaults(&into->training);
+    if (says(section, "seconds") || says(stage, "seconds") || says(section, "tolerance") ||
+        says(stage, "tolerance"))
+        into->training.steps = SG_STEPS_WITHOUT_END; /* unless they are said, too */
+    if (section)
+        status = sgi_options_read(reader, "training", "training", section, into);
+    if (status == SG_OK && stage)
+        status = sgi_options_read(reader, "training", "a stage of training", stage, into);
+    if (sgi_training_is_second(&into->training))
+        into->training.method = SG_METHOD_NONE; /* there is no gradient to rescale */
+    return status;
+}
+
+sg_status sgi_problem_read_training(sgi_problem *problem, sgi_reader *reader)
+{
+    sgi_settings *settings = &problem->settings;
+    sgi_settings *read = sgi_arena_allocate(reader->arena, 1, sizeof *read);
+    sg_status status = read ? expand_stages(problem, reader) : SG_ERROR_MEMORY;
+    if (status != SG_OK)
+        return status;
+    const sgi_yaml *list = list_of(problem);
+    const sgi_yaml *stage = list ? list->first : NULL;
+    settings->stages.listed = list != NULL;
+    settings->stages.count = 0;
+    do {
+        status = read_stage(problem, reader, stage, read);
+        settings->stages.values[settings->stages.count++] = read->training;
+        stage = stage ? stage->next : NULL;
+    } while (stage && status == SG_OK);
+    settings->training = settings->stages.values[0];
+    if (sgi_problem_is_second(problem)) /* unless the file says otherwise */
+        settings->network.precision = SG_FLOAT64;
+    return status;
+}
+
+/* ---- Checks -----------------------------------------------------------------------------------
+ */
+
+bool sgi_problem_is_second(const sgi_problem *problem)
+{
+    const sgi_stages *stages = &problem->settings.stages;
+    for (int i = 0; i < stages->count; i++)
+        if (sgi_training_is_second(&stages->values[i]))
+            return true;
+    return false;
+}
+
+/* The first stage whose optimizer is of second order. */
+static const char *second_name(const sgi_problem *problem)
+{
+    const sgi_stages *stages = &problem->settings.stages;
+    int i = 0;
+    while (!sgi_training_is_second(&stages->values[i]))
+        i++;
+    return sgi_training_optimizer(&stages->values[i]);
+}
+
+static sg_status refuse(const sgi_problem *problem, sgi_reader *reader, const char *section,
+                        const char *key, const char *why, const char *instead)
+{
+    const sgi_yaml *node = sgi_yaml_get(problem->root, section), *inner = NULL;
+    if (node && node->kind == SG_YAML_MAPPING)
+        inner = sgi_yaml_get(node, key);
+    sgi_yaml_place(reader->diagnostic, inner ? inner : node ? node : problem->root, 0, 0);
+    sgi_diagnostic_say(reader->diagnostic, "%s: the optimizer '%s' is of second order", why,
+                       second_name(problem));
+    sgi_diagnostic_suggest(reader->diagnostic, "%s", instead);
+    return SG_ERROR_FORMAT;
+}
+
+sg_status sgi_problem_check_training(const sgi_problem *problem, sgi_reader *reader)
+{
+    const sgi_settings *settings = &problem->settings;
+    if (!sgi_problem_is_second(problem))
+        return SG_OK;
+    if (settings->network.precision != SG_FLOAT64)
+        return refuse(problem, reader, "network", "precision",
+                      "network.precision must be double here",
+                      "leave the key out, or say 'double'");
+    if (settings->diagnose.every > 0)
+        return refuse(problem, reader, "diagnose", "every",
+                      "the kernels are measured beside steps of first order",
+                      "leave diagnose.every out");
+    for (int k = 0; k < problem->set_count; k++)
+        if (problem->sets[k].integral)
+            return refuse(problem, reader, "conditions", problem->sets[k].name,
+                          "an integral is no residual of single points",
+                          "a condition at points, or an optimizer of first order");
+    for (int k = 0; k < problem->set_count; k++)
+        if (problem->sets[k].distribution == SG_DRAW_GRID)
+            return refuse(problem, reader, "sampling", "distribution",
+                          "a grid cannot be redrawn, nor grow point by point", "'sobol' can");
+    for (int i = 0; i < settings->stages.count; i++)
+        if (settings->stages.values[i].until == SG_STEP_MARGIN)
+            return refuse(problem, reader, "training", "stablegrad",
+                          "'until: margin' needs measurements of the kernels",
+                          "'until: half', or a number of steps");
+    return SG_OK;
+}
+
+/* ---- What follows from it ----------------------------------------------------------------------
+ */
+
+int64_t sgi_problem_steps(const sgi_problem *problem)
+{
+    const sgi_stages *stages = &problem->settings.stages;
+    int64_t sum = 0;
+    for (int i = 0; i < stages->count; i++)
+        sum += stages->values[i].steps;
+    return sum < SG_STEPS_WITHOUT_END ? sum : SG_STEPS_WITHOUT_END;
+}
+
+enum { RESIDUALS_PER_PARAMETER = 5, SMALL_NETWORK = 5000, MOST_RESIDUALS = 4000 };
+
+int64_t sgi_problem_most_points(const sgi_problem *problem, const sgi_training_settings *training)
+{
+    double parameters = sgi_problem_parameters(problem);
+    double residuals =
+        parameters > SMALL_NETWORK ? MOST_RESIDUALS : RESIDUALS_PER_PARAMETER * parameters;
+    double most = training->points_most > 0 ? (double)training->points_most
+                                            : ceil(residuals / problem->sets[0].component_count);
+    return most < (double)training->points_start ? training->points_start : (int64_t)most;
+}
+
+double sgi_problem_second_bytes(const sgi_problem *problem, const sgi_training_settings *training)
+{
+    double points = (double)sgi_problem_most_points(problem, training), residuals = 0;
+    for (int k = 0; k < problem->set_count; k++) {
+        double items = (double)problem->sets[k].items;
+        bool domain = problem->sets[k].kind == SG_SET_DOMAIN;
+        residuals += (domain ? points : fmin(items, fmax(points / 4, 64))) *
+                     problem->sets[k].component_count;
+    }
+    return sgi_levenberg_memory(sgi_problem_parameters(problem), residuals) +
+           points * 6 * 8 * problem->names.coordinate_count;
+}

@@ -1,0 +1,366 @@
+/* Training of second order on problems: what it asks of a file, its steps, points and stages, the
+ * same bits after a break and for any number of threads, failing memory. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pinn/moving.h"
+#include "pinn/second.h"
+#include "support/support.h"
+
+#define HEAT                                                                                       \
+    "coordinates: {x: [0, 1], t: [0, 1]}\n"                                                        \
+    "fields: [u]\n"                                                                                \
+    "equations: {heat: u_t - 0.1*u_xx}\n"                                                          \
+    "conditions:\n"                                                                                \
+    "  start: {at: t = 0, u: sin(pi*x), points: 40}\n"                                             \
+    "  ends: {at: x = 0 | x = 1, u: 0, points: 40}\n"                                              \
+    "network: {hidden: 2 x 6}\n"
+
+static sg_status read_problem(sg_pinn **pinn, const char *text, sg_diagnostic *diagnostic)
+{
+    return sg_pinn_read(pinn, "test.yaml", text, strlen(text), NULL, 0, NULL, diagnostic);
+}
+
+static sg_pinn *open(const char *text)
+{
+    sg_pinn *pinn;
+    sg_diagnostic diagnostic;
+    sg_status status = read_problem(&pinn, text, &diagnostic);
+    if (status != SG_OK)
+        fail_msg("%s", said(&diagnostic));
+    return pinn;
+}
+
+static sg_pinn_trainer *train(sg_pinn *pinn, sg_pool *pool)
+{
+    sg_pinn_trainer *trainer;
+    assert_ok(sg_pinn_trainer_create(&trainer, pinn, pool, SG_ISA_AUTO, NULL));
+    return trainer;
+}
+
+/* ---- Files ------------------------------------------------------------------------------------
+ */
+
+static void the_optimizer_brings_its_defaults(void **state)
+{
+    (void)state;
+    sg_pinn *pinn = open(HEAT "training: {optimizer: levenberg}\n");
+    const sgi_settings *settings = &pinn->problem->settings;
+    assert_int_equal(sg_jet_network_type(pinn->network), SG_FLOAT64);
+    assert_int_equal(settings->training.steps, 500);
+    assert_int_equal(settings->training.log_every, 1);
+    assert_int_equal(settings->training.method, SG_METHOD_NONE);
+    assert_false(settings->stages.listed);
+    sg_pinn_close(pinn);
+    pinn = open(HEAT "training: {optimizer: lm, seconds: 5, log_every: 7}\n");
+    settings = &pinn->problem->settings;
+    assert_true(settings->training.steps == SG_STEPS_WITHOUT_END);
+    assert_true(settings->training.seconds == 5);
+    assert_int_equal(settings->training.log_every, 7);
+    sg_pinn_close(pinn);
+    pinn = open(HEAT "training: {optimizer: adamw}\n");
+    assert_int_equal(sg_jet_network_type(pinn->network), SG_FLOAT32);
+    assert_int_equal(pinn->problem->settings.training.steps, 10000);
+    sg_pinn_close(pinn);
+}
+
+/* What a list says of each stage, what it leaves to the section and to the optimizer; and the same
+ * after it was written and read. */
+static void stages_are_read_and_written(void **state)
+{
+    (void)state;
+    sg_pinn *pinn = open(HEAT "training:\n"
+                              "  seed: 3\n"
+                              "  checkpoint_every: 9\n"
+                              "  stages:\n"
+                              "    - {optimizer: {name: adam, rate: 2e-3}, steps: 20,"
+                              " schedule: cosine}\n"
+                              "    - {optimizer: levenberg, tolerance: 1e-12}\n");
+    for (int round = 0; round < 2; round++) {
+        const sgi_stages *stages = &pinn->problem->settings.stages;
+        const sgi_training_settings *first = &stages->values[0], *second = &stages->values[1];
+        assert_true(stages->listed);
+        assert_int_equal(stages->count, 2);
+        assert_int_equal(first->optimizer, SG_OPTIM_ADAM);
+        assert_true(first->rate == 2e-3 && second->rate == 1e-3);
+        assert_int_equal(first->steps, 20);
+        assert_int_equal(first->then, SG_SCHEDULE_COSINE);
+        assert_int_equal(first->log_every, 100);
+        assert_int_equal(second->log_every, 1);
+        assert_true(sgi_training_is_second(second));
+        assert_true(second->steps == SG_STEPS_WITHOUT_END);
+        assert_true(second->tolerance == 1e-12 && first->tolerance == 0);
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(stages->values[i].seed, 3);
+            assert_int_equal(stages->values[i].checkpoint_every, 9);
+        }
+        if (round == 0) {
+            const char *text;
+            assert_ok(sg_pinn_text(pinn, &text));
+            sg_pinn *again = open(text);
+            sg_pinn_close(pinn);
+            pinn = again;
+        }
+    }
+    sg_pinn_close(pinn);
+}
+
+static void assert_refused(const char *training, const char *word)
+{
+    char text[1024];
+    sg_pinn *pinn;
+    sg_diagnostic diagnostic;
+    snprintf(text, sizeof text, HEAT "%s\n", training);
+    assert_status(read_problem(&pinn, text, &diagnostic), SG_ERROR_FORMAT);
+    if (!strstr(diagnostic.message, word) || !diagnostic.line)
+        fail_msg("'%s' is answered with '%s'", training, said(&diagnostic));
+}
+
+static void what_does_not_go_together_is_refused(void **state)
+{
+    (void)state;
+    assert_refused("training: {optimizer: levenberg}\nnetwork: {precision: float}",
+                   "key"); /* twice the same section */
+    assert_refused("training: {optimizer: levenberg}\ndiagnose: {every: 5}", "levenberg");
+    assert_refused("training: {optimizer: levenberg, stablegrad: {until: margin}}", "margin");
+    assert_refused("training: {optimizer: levenburg}", "levenburg");
+    assert_refused("training: []", "stages");
+    assert_refused("training: [adamw]", "stages");
+    assert_refused("training: {stages: 5}", "stages");
+    assert_refused("training: [{optimizer: adamw, seed: 5}]", "seed");
+    assert_refused("training: [{optimizer: adamw, stages: []}]", "stages");
+    assert_refused("training: [{optimizer: adamw, step: 5}]", "step");
+    assert_refused("training: 5", "training");
+    assert_refused("training: {optimizer: levenberg, points: {start: 0}}", "start");
+    sg_pinn *pinn;
+    sg_diagnostic diagnostic;
+    static const char *const sets[] = {"network.precision=float", "training.optimizer=levenberg"};
+    assert_status(sg_pinn_read(&pinn, "test.yaml", HEAT, strlen(HEAT), sets, 2, NULL, &diagnostic),
+                  SG_ERROR_FORMAT);
+    assert_non_null(strstr(diagnostic.message, "double"));
+}
+
+static void what_does_not_fit_is_refused_with_what_would(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"network.hidden=4x2000", "training.optimizer=levenberg",
+                                       "training.points.most=4000000"};
+    sgi_problem *problem;
+    sg_diagnostic diagnostic;
+    assert_ok(
+        sgi_problem_read(&problem, "test.yaml", HEAT, strlen(HEAT), sets, 3, NULL, &diagnostic));
+    assert_status(sgi_problem_fits(problem, true, &diagnostic), SG_ERROR_MEMORY);
+    assert_non_null(strstr(diagnostic.message, "levenberg"));
+    assert_non_null(strstr(diagnostic.suggestion, "most: "));
+    assert_ok(sgi_problem_fits(problem, false, &diagnostic));
+    sgi_problem_destroy(problem);
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------
+ */
+
+static void few_steps_go_far(void **state)
+{
+    (void)state;
+    sg_pinn *pinn = open(HEAT "training: {optimizer: levenberg, steps: 40, points: {start: 60}}\n");
+    sg_pinn_result result;
+    assert_ok(sg_pinn_train(pinn, NULL, &result, NULL));
+    assert_int_equal(result.end, SG_PINN_COMPLETE);
+    assert_int_equal(result.steps, 40);
+    assert_true(result.loss < 1e-4); /* 1e-7 or so here; half a unit at the start */
+    sg_pinn_close(pinn);
+}
+
+static void a_tolerance_ends_the_training(void **state)
+{
+    (void)state;
+    sg_pinn *pinn =
+        open(HEAT "training: {optimizer: levenberg, tolerance: 1e-2, points: {start: 60}}\n");
+    sg_pinn_result result;
+    assert_ok(sg_pinn_train(pinn, NULL, &result, NULL));
+    assert_int_equal(result.end, SG_PINN_COMPLETE);
+    assert_true(result.loss < 1e-2 && result.steps < 100);
+    sg_pinn_close(pinn);
+}
+
+static void seconds_end_a_stage(void **state)
+{
+    (void)state;
+    sg_pinn *pinn = open(HEAT "training: [{optimizer: levenberg, seconds: 1e-9},"
+                              " {optimizer: adamw, steps: 2}]\n");
+    sg_pinn_trainer *trainer = train(pinn, NULL);
+    sg_pinn_step step;
+    for (uint64_t i = 0; i < 3; i++) {
+        assert_false(sgi_pinn_trainer_over(trainer));
+        assert_int_equal(sgi_pinn_trainer_place(trainer).stage, i ? 1 : 0);
+        assert_int_equal(sg_pinn_trainer_optim(trainer) != NULL, i > 0);
+        assert_ok(sg_pinn_trainer_step(trainer, &step));
+        assert_int_equal(step.step, i + 1);
+    }
+    assert_true(sgi_pinn_trainer_over(trainer));
+    assert_true(sgi_pinn_trainer_share(trainer) == 1);
+    sg_pinn_trainer_destroy(trainer);
+    sg_pinn_close(pinn);
+}
+
+/* Steps [0, count) of a fresh trainer, with a break after `at` of them: its state and weights go to
+ * another trainer. Leaves the weights in `values`. */
+static void steps_with_break(const char *text, int count, int at, int threads, double *values)
+{
+    sg_pool *pool;
+    sg_pinn_step step;
+    assert_ok(sg_pool_create(&pool, threads, NULL));
+    sg_pinn *pinn = open(text);
+    sg_pinn_trainer *trainer = train(pinn, pool);
+    size_t parameters = sg_jet_network_parameters(pinn->network);
+    for (int i = 0; i < count; i++) {
+        if (i == at) {
+            size_t size;
+            const void *state = sgi_pinn_trainer_state(trainer, &size);
+            sgi_trainer_place place = sgi_pinn_trainer_place(trainer);
+            sg_pinn *other = open(text);
+            sg_pinn_trainer *resumed = train(other, pool);
+            memcpy(sg_jet_network_values(other->network), sg_jet_network_values(pinn->network),
+                   parameters * sizeof(double));
+            assert_true(sgi_pinn_trainer_fits(resumed, &place, state, size));
+            assert_false(sgi_pinn_trainer_fits(resumed, &place, state, size - 1));
+            sgi_pinn_trainer_restore(resumed, &place, sgi_pinn_trainer_steps(trainer), state, size);
+            sg_pinn_trainer_destroy(trainer);
+            sg_pinn_close(pinn);
+            trainer = resumed;
+            pinn = other;
+        }
+        assert_ok(sg_pinn_trainer_step(trainer, &step));
+        assert_int_equal(step.step, i + 1);
+    }
+    memcpy(values, sg_jet_network_values(pinn->network), parameters * sizeof(double));
+    sg_pinn_trainer_destroy(trainer);
+    sg_pinn_close(pinn);
+    sg_pool_destroy(pool);
+}
+
+static void a_break_and_threads_change_no_bit(void **state)
+{
+    (void)state;
+    static const char text[] = HEAT "training:\n"
+                                    "  - {optimizer: adamw, steps: 4}\n"
+                                    "  - {optimizer: levenberg, steps: 6,"
+                                    " points: {start: 50, every: 2}}\n"
+                                    "  - {optimizer: sgd, steps: 2}\n";
+    double whole[200], broken[200];
+    memset(whole, 0, sizeof whole);
+    memset(broken, 0, sizeof broken);
+    steps_with_break(text, 12, -1, 1, whole);
+    for (int at = 1; at < 12; at++) {
+        steps_with_break(text, 12, at, 1 + at % 3, broken);
+        assert_memory_equal(whole, broken, sizeof whole);
+    }
+}
+
+/* ---- Points -----------------------------------------------------------------------------------
+ */
+
+static void points_go_where_the_residual_is(void **state)
+{
+    (void)state;
+    /* The residual is large near x = 1 alone, whatever the network is. */
+    sg_pinn *pinn = open("coordinates: {x: [0, 1], y: [0, 1]}\n"
+                         "fields: [u]\n"
+                         "equations: {large: 1e-9*u + exp(20*(x - 1))}\n"
+                         "conditions: {side: {at: x = 0, u: 0, points: 100}}\n"
+                         "network: {hidden: 1 x 4, precision: double}\n");
+    enum { MOST = 1000 };
+    static double points[2 * MOST], again[2 * MOST];
+    size_t items[] = {MOST, 100};
+    sg_pinn_batch_config config = {.items = items};
+    sg_pinn_batch *batch;
+    sgi_moving *moving;
+    assert_ok(sg_pinn_batch_create(&batch, pinn, &config, NULL));
+    assert_ok(sgi_moving_create(&moving, batch, MOST, points, NULL, SG_ISA_AUTO, NULL));
+    sgi_moving_draw(moving, 3, 800);
+    assert_int_equal(sg_pinn_items(batch, 0), 800);
+    assert_int_equal(sg_pinn_items(batch, 1), 100);
+    size_t near = 0;
+    for (size_t i = 0; i < 800; i++) {
+        assert_true(points[2 * i] >= 0 && points[2 * i] <= 1);
+        near += points[2 * i] > 0.8;
+    }
+    /* Half the weight is uniform, which is a fifth; nearly all of the other half lies there. */
+    assert_true(near > 400 && near < 560);
+    sg_pinn_points(batch, 0, again);
+    assert_memory_equal(points, again, 2 * 800 * sizeof *points);
+    memcpy(again, points, sizeof again);
+    sgi_moving_draw(moving, 4, 120);
+    assert_true(memcmp(points, again, 240 * sizeof *points) != 0);
+    assert_int_equal(sg_pinn_items(batch, 1), 64);
+    sgi_moving_draw(moving, 3, 800);
+    assert_memory_equal(points, again, 2 * 800 * sizeof *points);
+    sgi_moving_destroy(moving);
+    sg_pinn_batch_destroy(batch);
+    sg_pinn_close(pinn);
+}
+
+/* ---- Memory -----------------------------------------------------------------------------------
+ */
+
+static sg_status live(const sg_allocator *allocator, void *context)
+{
+    sg_pinn *pinn = context;
+    sg_pinn_trainer *trainer;
+    sg_pinn_step step;
+    sg_status status = sg_pinn_initialize(pinn, 0);
+    if (status == SG_OK)
+        status = sg_pinn_trainer_create(&trainer, pinn, NULL, SG_ISA_AUTO, allocator);
+    else
+        return status;
+    for (int i = 0; i < 2 && status == SG_OK; i++)
+        status = sg_pinn_trainer_step(trainer, &step);
+    sg_pinn_trainer_destroy(trainer);
+    return status;
+}
+
+static void allocations_fail(void **state)
+{
+    (void)state;
+    sg_pinn *pinn = open(HEAT "training: {optimizer: levenberg, points: {start: 30, every: 1}}\n");
+    each_allocation_fails(live, pinn, 50);
+    sg_pinn_close(pinn);
+}
+
+static void steps_allocate_nothing(void **state)
+{
+    (void)state;
+    failing_allocator counter = {.fail_at = -1};
+    sg_allocator allocator = failing(&counter);
+    sg_pinn *pinn = open(HEAT "training: {optimizer: levenberg, points: {start: 30, every: 2}}\n");
+    sg_pinn_trainer *trainer;
+    sg_pinn_step step;
+    assert_ok(sg_pinn_trainer_create(&trainer, pinn, NULL, SG_ISA_AUTO, &allocator));
+    long before = counter.made;
+    for (int i = 0; i < 8; i++)
+        assert_ok(sg_pinn_trainer_step(trainer, &step));
+    assert_int_equal(counter.made, before);
+    assert_true(sgi_pinn_trainer_memory(trainer) > 0);
+    sg_pinn_trainer_destroy(trainer);
+    sg_pinn_close(pinn);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_optimizer_brings_its_defaults),
+        cmocka_unit_test(stages_are_read_and_written),
+        cmocka_unit_test(what_does_not_go_together_is_refused),
+        cmocka_unit_test(what_does_not_fit_is_refused_with_what_would),
+        cmocka_unit_test(few_steps_go_far),
+        cmocka_unit_test(a_tolerance_ends_the_training),
+        cmocka_unit_test(seconds_end_a_stage),
+        cmocka_unit_test(a_break_and_threads_change_no_bit),
+        cmocka_unit_test(points_go_where_the_residual_is),
+        cmocka_unit_test(allocations_fail),
+        cmocka_unit_test(steps_allocate_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
