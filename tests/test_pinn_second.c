@@ -205,6 +205,22 @@ static void seconds_end_a_stage(void **state)
     sg_pinn_close(pinn);
 }
 
+static sg_status live(const sg_allocator *allocator, void *context)
+{
+    sg_pinn *pinn = context;
+    sg_pinn_trainer *trainer;
+    sg_pinn_step step;
+    sg_status status = sg_pinn_initialize(pinn, 0);
+    if (status == SG_OK)
+        status = sg_pinn_trainer_create(&trainer, pinn, NULL, SG_ISA_AUTO, allocator);
+    else
+        return status;
+    for (int i = 0; i < 2 && status == SG_OK; i++)
+        status = sg_pinn_trainer_step(trainer, &step);
+    sg_pinn_trainer_destroy(trainer);
+    return status;
+}
+
 /* Steps [0, count) of a fresh trainer, with a break after `at` of them: its state and weights go to
  * another trainer. Leaves the weights in `values`. */
 static void steps_with_break(const char *text, int count, int at, int threads, double *values)
@@ -239,6 +255,32 @@ static void steps_with_break(const char *text, int count, int at, int threads, d
     sg_pinn_trainer_destroy(trainer);
     sg_pinn_close(pinn);
     sg_pool_destroy(pool);
+}
+
+static void quasi_newton_lowers_the_loss(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"lbfgs", "bfgs", "ssbfgs", "ssbroyden"};
+    for (int i = 0; i < 4; i++) {
+        char text[1024];
+        double whole[200], broken[200];
+        memset(whole, 0, sizeof whole);
+        memset(broken, 0, sizeof broken);
+        snprintf(text, sizeof text,
+                 HEAT "training: {optimizer: %s, steps: 60, points: {start: 100, every: 20}}\n",
+                 names[i]);
+        sg_pinn *pinn = open(text);
+        sg_pinn_result result;
+        assert_ok(sg_pinn_train(pinn, NULL, &result, NULL));
+        assert_true(result.loss < 0.05); /* 0.5 at the start */
+        each_allocation_fails(live, pinn, 30);
+        sg_pinn_close(pinn);
+        steps_with_break(text, 24, -1, 1, whole);
+        steps_with_break(text, 24, 7, 3, broken);
+        assert_memory_equal(whole, broken, sizeof whole);
+        steps_with_break(text, 24, 20, 2, broken);
+        assert_memory_equal(whole, broken, sizeof whole);
+    }
 }
 
 static void a_break_and_threads_change_no_bit(void **state)
@@ -305,22 +347,6 @@ static void points_go_where_the_residual_is(void **state)
 /* ---- Memory -----------------------------------------------------------------------------------
  */
 
-static sg_status live(const sg_allocator *allocator, void *context)
-{
-    sg_pinn *pinn = context;
-    sg_pinn_trainer *trainer;
-    sg_pinn_step step;
-    sg_status status = sg_pinn_initialize(pinn, 0);
-    if (status == SG_OK)
-        status = sg_pinn_trainer_create(&trainer, pinn, NULL, SG_ISA_AUTO, allocator);
-    else
-        return status;
-    for (int i = 0; i < 2 && status == SG_OK; i++)
-        status = sg_pinn_trainer_step(trainer, &step);
-    sg_pinn_trainer_destroy(trainer);
-    return status;
-}
-
 static void allocations_fail(void **state)
 {
     (void)state;
@@ -357,6 +383,7 @@ int main(void)
         cmocka_unit_test(few_steps_go_far),
         cmocka_unit_test(a_tolerance_ends_the_training),
         cmocka_unit_test(seconds_end_a_stage),
+        cmocka_unit_test(quasi_newton_lowers_the_loss),
         cmocka_unit_test(a_break_and_threads_change_no_bit),
         cmocka_unit_test(points_go_where_the_residual_is),
         cmocka_unit_test(allocations_fail),

@@ -7,12 +7,13 @@
 #include "base/hash.h"
 #include "pinn/moving.h"
 #include "second/levenberg.h"
+#include "second/quasi.h"
 
 static const uint64_t state_magic = 0x31304e4f43455347u; /* "GSECON01" */
 
 static const double JUMP = 2.5; /* of the loss by a redraw: more, and the points become more */
 
-/* What a checkpoint keeps, in front of the points. */
+/* What a checkpoint keeps, in front of the points and the state of a quasi-Newton method. */
 typedef struct state_head {
     uint64_t magic, layout; /* hash of the method and the sizes */
     uint64_t count;         /* points of the domain now */
@@ -29,10 +30,11 @@ struct sgi_second {
     sg_pinn_batch *batch;
     sg_jacobian *jacobian;
     sgi_moving *moving;
-    sgi_levenberg *levenberg;
+    sgi_levenberg *levenberg; /* or */
+    sgi_quasi *quasi;
     size_t most;           /* points of the domain */
     size_t most_residuals; /* with those of the conditions */
-    unsigned char *state;  /* state_head, then the points: (most, coordinates) */
+    unsigned char *state;  /* state_head, the points (most, coordinates), sgi_quasi_state */
     size_t state_size;
     sgi_second_report report;
 };
@@ -40,6 +42,11 @@ struct sgi_second {
 static state_head *head(const sgi_second *s)
 {
     return (state_head *)(void *)s->state;
+}
+
+static double *points_of(const sgi_second *s)
+{
+    return (double *)(void *)(s->state + sizeof(state_head));
 }
 
 /* ---- The objective ----------------------------------------------------------------------------
@@ -99,20 +106,32 @@ static uint64_t layout_of(const sgi_second *s)
     return sgi_hash(SG_HASH_START, sizes, sizeof sizes);
 }
 
+static bool is_levenberg(const sgi_second *s)
+{
+    return sgi_training_second(s->training) == SGI_SECOND_LEVENBERG;
+}
+
 static sg_status create_batch(sgi_second *s, sg_pool *pool, sg_isa isa)
 {
     size_t items[SG_MOST_SETS];
     for (size_t k = 0; k < s->pinn->information.set_count; k++)
         items[k] = k ? sgi_moving_items(s->pinn, k, s->most) : s->most;
-    sg_pinn_batch_config config = {
-        .stream = SG_POINTS_TRAINING, .items = items, .tangents = true, .pool = pool, .isa = isa};
+    sg_pinn_batch_config config = {.stream = SG_POINTS_TRAINING,
+                                   .items = items,
+                                   .tangents = is_levenberg(s),
+                                   .pool = pool,
+                                   .isa = isa};
     return sg_pinn_batch_create(&s->batch, s->pinn, &config, &s->allocator);
 }
 
 static sg_status create_state(sgi_second *s)
 {
     size_t coordinates = s->pinn->information.coordinate_count;
-    s->state_size = sizeof(state_head) + s->most * coordinates * sizeof(double);
+    double quasi = is_levenberg(s)
+                       ? 0
+                       : sgi_quasi_state(sgi_training_second(s->training),
+                                         (double)sg_jet_network_parameters(s->pinn->network));
+    s->state_size = sizeof(state_head) + (s->most * coordinates + (size_t)quasi) * sizeof(double);
     s->state = sgi_allocate(&s->allocator, 1, s->state_size);
     if (!s->state)
         return SG_ERROR_MEMORY;
@@ -138,8 +157,12 @@ static sg_status create_method(sgi_second *s, sg_pool *pool, sg_isa isa)
                                .pull = pull,
                                .normal = normal,
                                .kernel = kernel};
-    sg_jacobian_config jacobian = {.jet = sg_pinn_engine(s->batch)};
     s->most_residuals = sg_pinn_residual_count(s->batch);
+    if (!is_levenberg(s))
+        return sgi_quasi_create(&s->quasi, sgi_training_second(s->training), &objective,
+                                points_of(s) + s->most * s->pinn->information.coordinate_count,
+                                pool, &s->allocator);
+    sg_jacobian_config jacobian = {.jet = sg_pinn_engine(s->batch)};
     sgi_levenberg_config config = {
         .most_residuals = s->most_residuals, .bend = true, .pool = pool, .isa = isa};
     sg_status status = sg_jacobian_create(&s->jacobian, &jacobian, &s->allocator);
@@ -164,8 +187,7 @@ sg_status sgi_second_create(sgi_second **out, sg_pinn *pinn, const sgi_training_
     if (status == SG_OK)
         status = create_state(s);
     if (status == SG_OK)
-        status = sgi_moving_create(&s->moving, s->batch, s->most,
-                                   (double *)(void *)(s->state + sizeof(state_head)), pool, isa,
+        status = sgi_moving_create(&s->moving, s->batch, s->most, points_of(s), pool, isa,
                                    &s->allocator);
     if (status == SG_OK)
         status = create_method(s, pool, isa);
@@ -181,6 +203,7 @@ void sgi_second_destroy(sgi_second *s)
     if (!s)
         return;
     sgi_levenberg_destroy(s->levenberg);
+    sgi_quasi_destroy(s->quasi);
     sg_jacobian_destroy(s->jacobian);
     sgi_moving_destroy(s->moving);
     sg_pinn_batch_destroy(s->batch);
@@ -196,6 +219,8 @@ static void draw(sgi_second *s)
     state_head *h = head(s);
     sgi_moving_draw(s->moving, h->draws++, (size_t)h->count);
     h->age = 0;
+    if (s->quasi)
+        sgi_quasi_changed(s->quasi);
 }
 
 /* Fresh points where it is time for them, and the loss before the step. */
@@ -215,10 +240,34 @@ static void prepare(sgi_second *s, sg_pinn_loss *loss)
     }
 }
 
+/* One step on the points as they are; *taken: it lowered the loss. */
+static sg_status levenberg_step(sgi_second *s, bool *taken)
+{
+    sgi_levenberg_step step;
+    sg_status status = sgi_levenberg_step_take(s->levenberg, &head(s)->damping, &step);
+    s->report.damping = step.damping;
+    s->report.gain = step.gain;
+    s->report.tries = step.tries;
+    s->report.after = step.after;
+    *taken = step.taken;
+    return status;
+}
+
+static sg_status quasi_step(sgi_second *s, bool *taken)
+{
+    sgi_quasi_step step;
+    sg_status status = sgi_quasi_step_take(s->quasi, &step);
+    s->report.damping = NAN;
+    s->report.tries = step.evaluations;
+    s->report.after = step.after;
+    *taken = step.length > 0;
+    return status;
+}
+
 sg_status sgi_second_step(sgi_second *s, sg_pinn_step *result)
 {
     state_head *h = head(s);
-    sgi_levenberg_step step;
+    bool taken;
     prepare(s, &result->loss);
     s->report = (sgi_second_report){.method = sgi_training_optimizer(s->training),
                                     .points = (size_t)h->count,
@@ -231,14 +280,11 @@ sg_status sgi_second_step(sgi_second *s, sg_pinn_step *result)
         h->age = UINT64_MAX / 2; /* other points may be better */
         return SG_OK;
     }
-    sg_status status = sgi_levenberg_step_take(s->levenberg, &h->damping, &step);
+    sg_status status = s->quasi ? quasi_step(s, &taken) : levenberg_step(s, &taken);
     if (status != SG_OK)
         return status;
-    s->report.damping = step.damping;
-    s->report.gain = step.gain;
-    s->report.tries = step.tries;
-    s->report.after = h->loss = step.after;
-    h->age = step.taken ? h->age + 1 : UINT64_MAX / 2;
+    h->loss = s->report.after;
+    h->age = taken ? h->age + 1 : UINT64_MAX / 2;
     return SG_OK;
 }
 
@@ -282,7 +328,8 @@ sg_pinn_batch *sgi_second_batch(const sgi_second *s)
 size_t sgi_second_memory(const sgi_second *s)
 {
     double parameters = (double)sg_jet_network_parameters(s->pinn->network);
-    double method = sgi_levenberg_memory(parameters, (double)s->most_residuals);
+    double method =
+        s->quasi ? 6 * 8 * parameters : sgi_levenberg_memory(parameters, (double)s->most_residuals);
     return s->state_size + sg_jet_memory(sg_pinn_engine(s->batch)) + sgi_moving_memory(s->moving) +
            sg_jacobian_memory(s->jacobian) + (size_t)method;
 }

@@ -8,6 +8,7 @@
 
 #include "problem/problem.h"
 #include "second/levenberg.h"
+#include "second/quasi.h"
 
 /* ---- Reading ----------------------------------------------------------------------------------
  */
@@ -79,13 +80,17 @@ static sg_status read_optimizer(sgi_reader *reader, const sgi_yaml *mapping, sgi
                 : SG_OK;
 }
 
-/* Steps of second order are few and long: each is worth a line. */
+/* Steps of Levenberg-Marquardt are few and long: each is worth a line. Those of quasi-Newton
+ * methods are short, and build on each other on the same points. */
 static void set_second_defaults(sgi_training_settings *training)
 {
-    training->steps = 500;
-    training->log_every = 1;
-    training->evaluate_every = 10;
-    training->checkpoint_every = 50;
+    bool levenberg = sgi_training_second(training) == SGI_SECOND_LEVENBERG;
+    training->steps = levenberg ? 500 : 5000;
+    training->log_every = levenberg ? 1 : 20;
+    training->evaluate_every = levenberg ? 10 : 200;
+    training->checkpoint_every = levenberg ? 50 : 1000;
+    training->points_start = levenberg ? 700 : 2000;
+    training->points_every = levenberg ? 8 : 100;
     training->method = SG_METHOD_NONE;
 }
 
@@ -235,6 +240,9 @@ double sgi_problem_second_bytes(const sgi_problem *problem, const sgi_training_s
         residuals += (domain ? points : fmin(items, fmax(points / 4, 64))) *
                      problem->sets[k].component_count;
     }
-    return sgi_levenberg_memory(sgi_problem_parameters(problem), residuals) +
-           points * 6 * 8 * problem->names.coordinate_count;
+    double parameters = sgi_problem_parameters(problem);
+    double method = sgi_training_second(training) == SGI_SECOND_LEVENBERG
+                        ? sgi_levenberg_memory(parameters, residuals)
+                        : 8 * sgi_quasi_state(sgi_training_second(training), parameters);
+    return method + points * 6 * 8 * problem->names.coordinate_count;
 }

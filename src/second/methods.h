@@ -7,7 +7,12 @@
 
 #define SGI_SECOND_LIST(X)                                                                         \
     /* damped Gauss-Newton steps with geodesic acceleration */                                     \
-    X(SGI_SECOND_LEVENBERG, "levenberg", "levenberg=lm", "Levenberg-Marquardt")
+    X(SGI_SECOND_LEVENBERG, "levenberg", "levenberg=lm", "Levenberg-Marquardt")                    \
+    /* quasi-Newton: see quasi.h */                                                                \
+    X(SGI_SECOND_LBFGS, "lbfgs", "lbfgs", "L-BFGS")                                                \
+    X(SGI_SECOND_BFGS, "bfgs", "bfgs", "BFGS")                                                     \
+    X(SGI_SECOND_SSBFGS, "ssbfgs", "ssbfgs", "SSBFGS")                                             \
+    X(SGI_SECOND_SSBROYDEN, "ssbroyden", "ssbroyden", "SSBroyden")
 
 typedef enum sgi_second_kind { SGI_SECOND_LIST(SG_LIST_ENUM) } sgi_second_kind;
 #define SGI_SECOND_COUNT (0 SGI_SECOND_LIST(SG_LIST_COUNT))
