@@ -3,7 +3,7 @@
  * The nearest triangle is found in a tree of boxes. Whether a point lies inside is told by the side
  * of the nearest place it is on: on a triangle by its normal, on an edge by the sum of both, in a
  * corner by the sum of its fan weighted by angles, which is right in every corner (Baerentzen and
- * Aanaes, 2005). Points inside are drawn from the cells of a coarse grid that reach into it. */
+ * Aanaes, 2005). Points inside are drawn from the cells of a grid that reach into it. */
 #include "domain/surface.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "domain/shape.h"
 #include "domain/tree.h"
 
-enum { CELLS = 1 << 15, MOST_TRIES = 1 << 16, WORK = 64 };
+enum { CELLS = 1 << 15, BLOCK = 4, MOST_TRIES = 1 << 16, WORK = 64 };
 
 typedef struct solid {
     sgi_surface surface;
@@ -269,28 +269,55 @@ static size_t choose_cells(solid *s)
     return (size_t)total;
 }
 
-/* A cell farther from the surface than half its diagonal lies wholly on one side. */
+static void take_cell(solid *s, const uint32_t *place, bool inside)
+{
+    uint32_t cell = place[0] + s->cells[0] * (place[1] + s->cells[1] * place[2]);
+    s->taken[s->taken_count++] = cell;
+    if (inside) { /* changes places with the first that is not */
+        s->taken[s->taken_count - 1] = s->taken[s->inside_count];
+        s->taken[s->inside_count++] = cell;
+    }
+}
+
+/* Takes of a block of `size` cells along each axis those that reach into the solid. A block farther
+ * from the surface than half its diagonal lies wholly on one side; others are divided. */
+static void take_block(const sgi_shape *shape, solid *s, const uint32_t *place, uint32_t size)
+{
+    double x[3], square = 0;
+    for (int k = 0; k < 3; k++) {
+        x[k] = s->lower[k] + s->step[k] * (place[k] + size / 2.0);
+        square += s->step[k] * s->step[k];
+    }
+    double d = distance(shape, x), half = size * sqrt(square) / 2 * (1 + 1e-9);
+    if (d >= half)
+        return;
+    bool inside = d <= -half;
+    uint32_t part = inside || size == 1 ? 1 : size / 2, count = size / part;
+    for (uint32_t i = 0; i < count * count * count; i++) {
+        const uint32_t at[3] = {place[0] + i % count * part, place[1] + i / count % count * part,
+                                place[2] + i / count / count * part};
+        if (inside || size == 1)
+            take_cell(s, at, inside);
+        else
+            take_block(shape, s, at, part);
+    }
+}
+
 static sg_status take_cells(sgi_shape *shape, solid *s, sgi_arena *arena)
 {
-    size_t total = choose_cells(s);
-    double half = sqrt(sgi_dot(s->step, s->step, 3)) / 2;
-    s->taken = sgi_arena_allocate(arena, total, sizeof *s->taken);
+    size_t blocks = choose_cells(s);
+    uint32_t place[3];
+    for (int k = 0; k < 3; k++) {
+        s->cells[k] *= BLOCK;
+        s->step[k] /= BLOCK;
+    }
+    s->taken = sgi_arena_allocate(arena, blocks * BLOCK * BLOCK * BLOCK, sizeof *s->taken);
     if (!s->taken)
         return SG_ERROR_MEMORY;
-    for (size_t i = 0; i < total; i++) {
-        double x[3];
-        cell_corner(s, (uint32_t)i, x);
-        for (int k = 0; k < 3; k++)
-            x[k] += s->step[k] / 2;
-        double d = distance(shape, x);
-        if (d >= half * (1 + 1e-9))
-            continue;
-        s->taken[s->taken_count++] = (uint32_t)i;
-        if (d <= -half * (1 + 1e-9)) { /* changes places with the first that is not inside */
-            s->taken[s->taken_count - 1] = s->taken[s->inside_count];
-            s->taken[s->inside_count++] = (uint32_t)i;
-        }
-    }
+    for (place[2] = 0; place[2] < s->cells[2]; place[2] += BLOCK)
+        for (place[1] = 0; place[1] < s->cells[1]; place[1] += BLOCK)
+            for (place[0] = 0; place[0] < s->cells[0]; place[0] += BLOCK)
+                take_block(shape, s, place, BLOCK);
     return s->taken_count ? SG_OK : SG_ERROR_STATE; /* it has a volume, so there is one */
 }
 
