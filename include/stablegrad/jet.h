@@ -228,8 +228,8 @@ typedef struct sg_jet_set {
     const sg_jet_plan *plan;
     size_t items;
     int points_per_item; /* 1, or 2: pairs whose residual couples u at two points */
-    size_t sums;         /* doubles that `residual` adds into, zero at the start of each call */
     int components;      /* residual components of an item, for the Jacobian calls; else 0 */
+    size_t sums;         /* doubles that `residual` adds into, zero at the start of each call */
     sg_jet_points_function *points;
     sg_jet_varying_function *varying; /* NULL unless the plan has varying coefficients */
     sg_jet_residual_function *residual;

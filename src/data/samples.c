@@ -175,6 +175,8 @@ static sg_status take_room(maker *m, size_t count)
 
 static sg_status same_count(const maker *m, const sgi_array *array, const sgi_array *first)
 {
+    if (!array || !first) /* cannot be: each was found */
+        return SG_ERROR_ARGUMENT;
     if (array->count == first->count)
         return SG_OK;
     return bad(m, "'%.60s' has %zu values, and '%.60s' has %zu", first->name, first->count,
@@ -365,11 +367,12 @@ static void take_columns(maker *m, const sgi_array *const *at, size_t first, dou
     sgi_samples *s = m->out;
     size_t rows = m->quantities[0]->count, d = s->coordinate_count;
     for (size_t q = 0; q < s->quantity_count; q++)
-        for (size_t i = 0; i < rows; i++)
+        for (size_t i = 0; at[q] && i < rows; i++)
             s->values[q * s->count + first + i] = at[q]->values[i];
     for (size_t k = 0; k < d; k++)
         for (size_t i = 0; i < rows; i++)
-            s->points[(first + i) * d + k] = k == m->spread ? value : m->coordinates[k]->values[i];
+            s->points[(first + i) * d + k] =
+                k == m->spread || !m->coordinates[k] ? value : m->coordinates[k]->values[i];
 }
 
 static sg_status take_spread(maker *m)
@@ -419,8 +422,11 @@ static sg_status take(maker *m)
     bool overflow = false;
     if (m->spread < d)
         return take_spread(m);
-    for (size_t k = 0; k < d; k++)
+    for (size_t k = 0; k < d; k++) {
+        if (!m->coordinates[k])
+            return SG_ERROR_ARGUMENT; /* cannot be: each was found */
         overflow |= __builtin_mul_overflow(product, m->coordinates[k]->count, &product);
+    }
     size_t wanted = m->columns->quantity_count ? m->quantities[0]->count : m->coordinates[0]->count;
     bool scattered = m->coordinates[0]->count == wanted;
     return scattered || overflow || product != wanted ? take_scattered(m) : take_grid(m, product);

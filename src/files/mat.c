@@ -4,6 +4,7 @@
 #include "files/mat.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -105,8 +106,7 @@ static sg_status read_part(reader *r, const element *name, const char *suffix, c
         return bad(r, "an array's dimensions do not agree with the number of bytes");
     if (length + strlen(suffix) >= sizeof text || memchr(name->bytes, 0, length))
         return bad(r, "an array's name is damaged");
-    memcpy(text, name->bytes, length);
-    memcpy(text + length, suffix, strlen(suffix));
+    snprintf(text, sizeof text, "%.*s%s", (int)length, (const char *)name->bytes, suffix);
     return sgi_array_add(&r->arrays, text, length + strlen(suffix), l, count, e->bytes);
 }
 
