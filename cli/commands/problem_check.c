@@ -183,6 +183,11 @@ static void print_cost(const sg_pinn *pinn, const sg_pinn_trainer *trainer, sg_p
            1e-6 * (double)sgi_pinn_trainer_memory(trainer));
     snprintf(step, sizeof step, seconds < 1 ? "%.3g ms" : "%.3g s",
              seconds < 1 ? 1e3 * seconds : seconds);
+    if (sgi_problem_is_second(pinn->problem)) {
+        printf(
+            "time           not estimated: steps of second order take longer with their points\n");
+        return;
+    }
     printf("time per step  %s on %d thread%s (%s, %.0f GFLOP/s)\n", step, sg_pool_threads(pool),
            sg_pool_threads(pool) == 1 ? "" : "s", sg_jet_kernels(sg_pinn_engine(batch)),
            1e-9 * rate);
