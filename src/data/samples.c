@@ -427,8 +427,12 @@ static sg_status take(maker *m)
             return SG_ERROR_ARGUMENT; /* cannot be: each was found */
         overflow |= __builtin_mul_overflow(product, m->coordinates[k]->count, &product);
     }
-    size_t wanted = m->columns->quantity_count ? m->quantities[0]->count : m->coordinates[0]->count;
-    bool scattered = m->coordinates[0]->count == wanted;
+    const sgi_array *first = m->coordinates[0];
+    const sgi_array *quantity = m->columns->quantity_count ? m->quantities[0] : first;
+    if (!first || !quantity)
+        return SG_ERROR_ARGUMENT;
+    size_t wanted = quantity->count;
+    bool scattered = first->count == wanted;
     return scattered || overflow || product != wanted ? take_scattered(m) : take_grid(m, product);
 }
 

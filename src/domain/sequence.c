@@ -155,8 +155,8 @@ static uint64_t counter_of(const sgi_sequence *s, uint64_t n)
 static void latin_point(const sgi_sequence *s, uint64_t n, double *x)
 {
     uint64_t cube = n / s->count, calls = ((uint64_t)s->width + 1) / 2;
+    double within[2] = {0}; /* drawn for two coordinates at a time */
     for (int k = 0; k < s->width; k++) {
-        double within[2];
         if (k % 2 == 0)
             sgi_random_uniform2(s->seed, s->stream,
                                 counter_of(s, 256 + n * calls + (uint64_t)k / 2), within);
@@ -220,8 +220,8 @@ bool sgi_grid_sides(int width, uint64_t count, uint32_t *sides)
     sort_down(sides, width);
     if (whole && sides[0] <= (uint64_t)LONGEST * sides[width - 1])
         return true;
-    double side = floor(pow((double)count, 1.0 / width)), nodes = pow(side, width);
-    for (; nodes < (double)count; nodes = pow(side, width))
+    double side = floor(pow((double)count, 1.0 / width));
+    while (pow(side, width) < (double)count)
         side++;
     for (int k = 0; k < width; k++)
         sides[k] = (uint32_t)side;

@@ -100,9 +100,11 @@ static sg_status kernel(void *context, const double *columns, double *to)
 
 static uint64_t layout_of(const sgi_second *s)
 {
-    uint64_t sizes[] = {(uint64_t)s->training->optimizer, s->most,
-                        s->pinn->information.coordinate_count,
-                        sg_jet_network_parameters(s->pinn->network)};
+    uint64_t sizes[4] = {0};
+    sizes[0] = (uint64_t)s->training->optimizer;
+    sizes[1] = s->most;
+    sizes[2] = s->pinn->information.coordinate_count;
+    sizes[3] = sg_jet_network_parameters(s->pinn->network);
     return sgi_hash(SG_HASH_START, sizes, sizeof sizes);
 }
 

@@ -365,7 +365,7 @@ sgi_refinement *sgi_pinn_trainer_refinement(const sg_pinn_trainer *t)
 size_t sgi_pinn_trainer_memory(const sg_pinn_trainer *t)
 {
     const sg_jet_network *network = t->pinn->network;
-    size_t state, all = 0;
+    size_t state = 0, all = 0;
     for (int i = 0; i < t->stage_count; i++) {
         const stage *s = &t->stages[i];
         if (s->optim)

@@ -186,6 +186,13 @@ sg_status sgi_problem_check_training(const sgi_problem *problem, sgi_reader *rea
         return refuse(problem, reader, "network", "precision",
                       "network.precision must be double here",
                       "leave the key out, or say 'double'");
+    bool first = false;
+    for (int i = 0; i < settings->stages.count; i++)
+        first = first || !sgi_training_is_second(&settings->stages.values[i]);
+    if (!first && settings->refinement.method != SG_REFINE_NONE)
+        return refuse(problem, reader, "refinement", "method",
+                      "points are redrawn by the residual in any case",
+                      "leave 'refinement' out; training.points says how often");
     if (settings->diagnose.every > 0)
         return refuse(problem, reader, "diagnose", "every",
                       "the kernels are measured beside steps of first order",

@@ -266,7 +266,7 @@ static double between(const spot *a, const spot *b)
 static sg_status search(sgi_quasi *q, const spot *start, double first, spot *found,
                         sgi_quasi_step *step)
 {
-    spot low = *start, high = {0}, now;
+    spot low = *start, high = {0}, now = {0};
     bool bracketed = false;
     double at = first;
     while (step->evaluations < MOST_EVALUATIONS) {
