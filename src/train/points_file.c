@@ -52,7 +52,7 @@ static sg_status add_outlines(sgi_npz *npz, const sgi_problem *problem,
     if (domain->axes >= 3) {
         sg_status status = SG_OK;
         for (int fixed = 0; fixed < 3 && status == SG_OK; fixed++) {
-            char name[16];
+            char name[24];
             const int plane[2] = {domain->coordinates[fixed == 0 ? 1 : 0],
                                   domain->coordinates[fixed == 2 ? 1 : 2]};
             snprintf(name, sizeof name, "outline_%d", fixed);
