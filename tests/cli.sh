@@ -671,6 +671,9 @@ expect 2 compare stopped --resume
 says err 'stopped is a run; to go on with it: stablegrad train stopped --resume'
 expect 2 compare half --resume --variants adamw
 says err '--variants does not go with --resume'
+# A method of second order leaves nothing to rescale.
+expect 0 compare heat --out twins --set training.optimizer.name=levenberg --set training.steps=1 --set network.hidden=1x4 --set points=32
+says err "warning: 'adamw' and 'stablegrad' train the same thing here: Levenberg-Marquardt"
 expect 0 compare half --resume
 says out 'adamw'
 says out 'relative L2 error'

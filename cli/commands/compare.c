@@ -244,6 +244,16 @@ static sg_status write_index(const comparison *c, const char *name, sg_diagnosti
 
 /* ---- The command -------------------------------------------------------------------------- */
 
+/* A method of second order has no gradient for StableGrad to rescale. */
+static void warn_of_twins(const comparison *c)
+{
+    for (size_t v = 1; v < c->variant_count; v++)
+        for (size_t u = 0; u < v; u++)
+            if (strcmp(c->labels[u], c->labels[v]) == 0)
+                warn("'%s' and '%s' train the same thing here: %s", c->variants[u]->name,
+                     c->variants[v]->name, c->labels[v]);
+}
+
 /* What each variant is called in the report. A mistake in one is found before any is trained. */
 static int name_variants(comparison *c)
 {
@@ -255,6 +265,7 @@ static int name_variants(comparison *c)
         w.kind->method(w.file, c->labels[v], sizeof c->labels[v]);
         close_work(&w);
     }
+    warn_of_twins(c);
     return EXIT_DONE;
 }
 
