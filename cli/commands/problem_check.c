@@ -123,6 +123,22 @@ static int describe_sets(const sgi_problem *problem, char texts[SG_MOST_SETS][64
     return widest;
 }
 
+/* Methods of second order have a number of points of their own. */
+static void print_second(const sgi_problem *problem)
+{
+    const sgi_stages *stages = &problem->settings.stages;
+    for (int i = 0; i < stages->count; i++) {
+        const sgi_training_settings *s = &stages->values[i];
+        char start[32], most[32];
+        if (!sgi_training_is_second(s))
+            continue;
+        format_thousands((uint64_t)s->points_start, start, sizeof start);
+        format_thousands((uint64_t)sgi_problem_most_points(problem, s), most, sizeof most);
+        printf("%-14s %10s  in the domain at first, %s at most, in place of those above\n",
+               sgi_training_optimizer(s), start, most);
+    }
+}
+
 static void print_sets(const sgi_problem *problem, const sg_pinn_batch *batch,
                        const sg_pinn_information *information)
 {
@@ -137,6 +153,7 @@ static void print_sets(const sgi_problem *problem, const sg_pinn_batch *batch,
         printf("%-14s %10s  %-*s  %s%s\n", set->name, items, width, drawn[k], channels,
                set->points_per_item == 2 ? "  (pairs)" : "");
     }
+    print_second(problem);
 }
 
 /* Seconds that choosing points takes each time; 0: nothing is chosen. */
