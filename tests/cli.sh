@@ -302,6 +302,32 @@ expect 2 export runs/heat-0001 a.npz
 says err 'exists already'
 expect 2 export runs/heat-0001 a.xyz
 says err '.npz, .csv, .vti, .vtu'
+expect 0 export runs/heat-0001 heat.onnx
+[ -s heat.onnx ] || fail "no heat.onnx"
+expect 0 export runs/heat-0001 heat.onnx --precision double --best --force
+expect 0 export runs/heat-0001 heat.c
+says heat.c 'double heat_u_xx(double x, double t);'
+says heat.c 'from runs/heat-0001'
+expect 2 export runs/heat-0001 heat.c
+says err 'exists already'
+expect 2 export runs/heat-0001 heat.c --force --precision float
+says err 'computes in double'
+expect 2 export runs/heat-0001 heat.onnx --force --precision half
+says err 'float or double'
+expect 2 export runs/heat-0001 heat.onnx --force --grid 5x5
+says err 'belong to values at points'
+# In another runtime, where one is there.
+if "${SG_ONNX_PYTHON:-python3}" -c 'import onnxruntime' 2> /dev/null; then
+    expect 0 eval runs/heat-0001 --grid 9x5 --precision double --out onnx.csv --force
+    expect 0 export runs/heat-0001 heat.onnx --force --precision double
+    "${SG_ONNX_PYTHON:-python3}" - <<'END' || fail "another runtime computes something else"
+import numpy as np, onnxruntime
+x, t, u = np.loadtxt("onnx.csv", delimiter=",", skiprows=1).T
+session = onnxruntime.InferenceSession("heat.onnx")
+(other,) = session.run(["u"], {"x": x, "t": t})
+assert np.abs(other - u).max() <= 1e-12 * np.abs(u).max(), np.abs(other - u).max()
+END
+fi
 expect 0 report runs/heat-0001
 expect 2 report runs
 expect 0 list
@@ -800,8 +826,10 @@ expect 2 eval runs/quarters-0001/stablegrad --grid 5x5
 says err '--grid does not apply'
 expect 0 eval runs/quarters-0001/stablegrad --json
 says out '{"images":40,"top1":'
-expect 2 export runs/quarters-0001/stablegrad a.npz --force
-says err 'task on images'
+for file in a.npz a.onnx a.c; do
+    expect 2 export runs/quarters-0001/stablegrad $file --force
+    says err 'task on images'
+done
 expect 0 train runs/quarters-0001/plain --resume
 says out 'is complete (18 of 18 steps)'
 expect 0 train runs/quarters-0001/plain --resume --set training.epochs=4 --quiet

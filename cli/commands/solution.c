@@ -315,7 +315,7 @@ static int evaluate(solution *s)
     return code;
 }
 
-int open_solution(solution *s, const cli_arguments *arguments, bool on_grid, const char *target)
+int open_trained(solution *s, const cli_arguments *arguments)
 {
     char problem[SG_PATH_SIZE], weights[SG_PATH_SIZE], precision[64];
     const char *sets[1];
@@ -338,7 +338,12 @@ int open_solution(solution *s, const cli_arguments *arguments, bool on_grid, con
         return code;
     s->problem = w.file;
     s->pool = open_pool(arguments);
-    code = s->pool ? open_network(s, weights) : EXIT_RUN_FAILED;
+    return s->pool ? open_network(s, weights) : EXIT_RUN_FAILED;
+}
+
+int open_solution(solution *s, const cli_arguments *arguments, bool on_grid, const char *target)
+{
+    int code = open_trained(s, arguments);
     if (code == EXIT_DONE)
         code = choose_quantities(s);
     if (code == EXIT_DONE)

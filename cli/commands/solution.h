@@ -39,6 +39,10 @@ int find_files(const cli_arguments *arguments, char problem[SG_PATH_SIZE],
 /* The whole of `stablegrad eval` of a PDE: as CSV on the output, or in --out. */
 int eval_problem(const cli_arguments *arguments, const char *path, const char *weights);
 
+/* Opens the run or the weights in operand 0, and evaluates nothing. Returns an exit code after
+ * saying what is wrong; close_solution in any case. */
+int open_trained(solution *s, const cli_arguments *arguments);
+
 /* Opens the run or the weights in operand 0, and evaluates what the options ask for. Returns an
  * exit code after saying what is wrong. `on_grid` refuses --points and needs no --grid. `target` is
  * the file to be written, or NULL: for .vtu the places are the points of a mesh. */

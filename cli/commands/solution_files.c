@@ -27,8 +27,11 @@ static bool known_ending(const char *path)
 
 bool may_write(const char *path, bool force)
 {
-    if (!known_ending(path))
-        return false;
+    return known_ending(path) && may_replace(path, force);
+}
+
+bool may_replace(const char *path, bool force)
+{
     if (force || access(path, F_OK) != 0)
         return true;
     complain("%s exists already; --force overwrites it", path);

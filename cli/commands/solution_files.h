@@ -9,6 +9,8 @@ bool ends_in(const char *path, const char *ending);
 /* Whether the ending is one of those, and there is no such file or --force was given. Says so if
  * not. */
 bool may_write(const char *path, bool force);
+/* The same of a file with another ending. */
+bool may_replace(const char *path, bool force);
 
 /* Says what is wrong and returns an exit code. */
 int write_solution(const solution *s, const char *path);
