@@ -101,6 +101,8 @@ static void append_values(char *line, int width, const sgi_value *values, size_t
                         ? append(line, width, "  %s %.1e", name, value)
                     : values[i].look == SG_LOOK_SHARE
                         ? append(line, width, "  %s %.1f %%", name, 100 * value)
+                    : values[i].look == SG_LOOK_DIGITS
+                        ? append(line, width, "  %s %.4g", name, value)
                         : append(line, width, value < 100 ? "  %s %.2f" : "  %s %.0f", name, value);
         if (!fits)
             return;

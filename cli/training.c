@@ -110,8 +110,10 @@ static void on_note(void *context, const char *sentence)
 
 void print_result(const sgi_train_result *result)
 {
-    static const char *const formats[] = {
-        [SG_LOOK_POWER] = "%.2e", [SG_LOOK_NUMBER] = "%.4g", [SG_LOOK_SHARE] = "%.2f %%"};
+    static const char *const formats[] = {[SG_LOOK_POWER] = "%.2e",
+                                          [SG_LOOK_NUMBER] = "%.4g",
+                                          [SG_LOOK_SHARE] = "%.2f %%",
+                                          [SG_LOOK_DIGITS] = "%.6g"};
     for (size_t i = 0; i < result->value_count; i++) {
         const sgi_value *v = &result->values[i];
         printf("%-19s ", v->title);

@@ -100,6 +100,13 @@ void print_problem(const sg_pinn *pinn, const sg_pinn_batch *batch)
     sgi_pinn_channels(batch, 0, channels, sizeof channels);
     printf("%s  %s, %s parameters, %s points per step\nchannels %s\n", information->name, network,
            parameters, points, channels);
+    for (size_t k = 0; k < information->unknown_count; k++) {
+        const sg_pinn_unknown *u = &information->unknowns[k];
+        printf("unknown  %s, from %.6g", u->name, u->start);
+        if (isfinite(u->lower) || isfinite(u->upper))
+            printf(", between %.6g and %.6g", u->lower, u->upper);
+        printf("\n");
+    }
 }
 
 static void heading(const void *file, const sgi_subject *subject)

@@ -99,6 +99,8 @@ static void pinn(void **state)
     RETURNS(sg_jet_network_destroy(NULL));
     RETURNS(sg_jet_network_parameters(NULL));
     RETURNS(sg_jet_network_layers(NULL));
+    RETURNS(sg_jet_network_scalars(NULL));
+    RETURNS(sg_jet_network_scalar(NULL, (size_t)-1));
     RETURNS(sg_jet_network_features(NULL));
     RETURNS(sg_jet_network_coordinates(NULL));
     RETURNS(sg_jet_network_outputs(NULL));
@@ -151,6 +153,8 @@ static void pinn(void **state)
     RETURNS(sg_pinn_describe(NULL));
     RETURNS(sg_pinn_network(NULL));
     RETURNS(sg_pinn_params(NULL));
+    RETURNS(sg_pinn_unknown_value(NULL, (size_t)-1));
+    REFUSES(sg_pinn_set_unknown(NULL, (size_t)-1, 0));
     RETURNS(sg_pinn_scale_config(NULL));
     RETURNS(sg_pinn_optim_config(NULL));
     REFUSES(sg_pinn_initialize(NULL, 0));

@@ -14,6 +14,7 @@
 #include "problem/solution_files.h"
 #include "progress.h"
 #include "train/pinn_subject.h"
+#include "train/unknowns.h"
 
 enum { TIMED_STEPS = 3, TIMED_POINTS = 1 << 18 };
 
@@ -226,11 +227,12 @@ static sgi_check_row merge_term(const sgi_check *check, size_t first, size_t *ne
          i++) {
         const sgi_check_row *row = &check->rows[i];
         uint64_t fields = all.fields | row->fields;
-        bool passed = all.passed && row->passed;
+        bool passed = all.passed && row->passed, unknown = all.unknown || row->unknown;
         if (!(row->largest <= all.largest))
             all = *row;
         all.fields = fields;
         all.passed = passed;
+        all.unknown = unknown;
     }
     *next = i;
     return all;
@@ -255,8 +257,12 @@ static void print_check(const sgi_problem *problem, const sgi_check *check)
            SG_CHECK_POINTS);
     for (size_t i = 0; i < check->count;) {
         sgi_check_row row = merge_term(check, i, &i);
-        printf("  %-12s %-12s %.1e  %s", row.term,
-               list_fields(problem, row.fields, text, sizeof text), row.largest,
+        list_fields(problem, row.fields, text, sizeof text);
+        if (row.unknown && row.passed) {
+            printf("  %-12s %-12s not judged: it has unknown constants\n", row.term, text);
+            continue;
+        }
+        printf("  %-12s %-12s %.1e  %s", row.term, text, row.largest,
                row.passed ? "fits" : "DOES NOT FIT, worst at ");
         printf("%s\n", row.passed ? "" : sgi_problem_point(problem, row.worst, text, sizeof text));
     }
@@ -278,7 +284,8 @@ static json_t *check_terms(const sgi_problem *problem, const sgi_check *check)
         json_object_set_new(term, "term", json_string(row.term));
         json_object_set_new(term, "fields", fields);
         json_object_set_new(term, "largest", sgi_json_number(row.largest));
-        json_object_set_new(term, "fits", json_boolean(row.passed));
+        json_object_set_new(term, "fits",
+                            row.unknown && row.passed ? json_null() : json_boolean(row.passed));
         json_object_set_new(term, "worst", worst);
         json_array_append_new(terms, term);
     }
@@ -431,6 +438,7 @@ static json_t *json_plan(const sg_pinn *pinn, const sg_pinn_trainer *trainer, in
     json_object_set_new(object, "name", json_string(information->name));
     json_object_set_new(object, "parameters",
                         json_integer((json_int_t)sg_jet_network_parameters(sg_pinn_network(pinn))));
+    sgi_unknowns_describe(pinn, object);
     json_object_set_new(object, "memory_bytes",
                         json_integer((json_int_t)sgi_pinn_trainer_memory(trainer)));
     json_object_set_new(object, "seconds_per_step",

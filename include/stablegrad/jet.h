@@ -67,8 +67,11 @@ typedef struct sg_jet_network_config {
     int hidden_count;  /* 0 is allowed: a linear map of the features */
     int outputs;
     sg_activation activation;
-    double frequency; /* of SG_ACTIVATION_SIN */
-    sg_type type;     /* of parameters, points, channels and adjoints */
+    double frequency;           /* of SG_ACTIVATION_SIN */
+    sg_type type;               /* of parameters, points, channels and adjoints */
+    const char *const *scalars; /* (scalar_count) names of numbers that are trained beside the
+                                   layers and that only the residual callbacks read */
+    size_t scalar_count;
 } sg_jet_network_config;
 
 /* One coordinate, 4 x 64 tanh, one output, float. */
@@ -77,7 +80,8 @@ sg_jet_network_config sg_jet_network_defaults(void);
 typedef struct sg_jet_network sg_jet_network;
 
 /* Copies what the configuration points to. The network owns one flat array of parameters and one of
- * gradients, both zero at first: for each layer the weight (out, in) row by row, then the bias. */
+ * gradients, both zero at first: for each layer the weight (out, in) row by row, then the bias;
+ * after the last layer the scalars. */
 SG_CHECKED sg_status sg_jet_network_create(sg_jet_network **network,
                                            const sg_jet_network_config *config,
                                            const sg_allocator *allocator);
@@ -85,8 +89,10 @@ SG_CHECKED sg_status sg_jet_network_create(sg_jet_network **network,
 void sg_jet_network_destroy(sg_jet_network *network);
 
 size_t sg_jet_network_parameters(const sg_jet_network *network); /* elements in all */
-int sg_jet_network_layers(const sg_jet_network *network);        /* hidden_count + 1 */
-int sg_jet_network_features(const sg_jet_network *network);      /* inputs of the first layer */
+size_t sg_jet_network_scalars(const sg_jet_network *network);    /* the last of them */
+const char *sg_jet_network_scalar(const sg_jet_network *network, size_t index); /* its name */
+int sg_jet_network_layers(const sg_jet_network *network);   /* hidden_count + 1 */
+int sg_jet_network_features(const sg_jet_network *network); /* inputs of the first layer */
 int sg_jet_network_coordinates(const sg_jet_network *network);
 int sg_jet_network_outputs(const sg_jet_network *network);
 sg_type sg_jet_network_type(const sg_jet_network *network);
@@ -102,7 +108,7 @@ typedef struct sg_jet_layer {
 sg_jet_layer sg_jet_network_layer(const sg_jet_network *network, int layer);
 
 /* Adds the spans layers.0.weight, layers.0.bias, layers.1.weight, ... to `params`, with values and
- * gradients of the network. */
+ * gradients of the network, and a span of one element for each scalar, under its own name. */
 SG_CHECKED sg_status sg_jet_network_register(sg_jet_network *network, sg_params *params);
 
 /* ---- Initialisation ----------------------------------------------------------------------- */
@@ -141,8 +147,8 @@ typedef struct sg_jet_init {
 /* Fan-in, normal, gain 1, seed 0. */
 sg_jet_init sg_jet_init_defaults(void);
 
-/* Draws the weights, a pure function of the seed and of each element's place; biases are zero.
- * Float and double networks get the same numbers up to rounding. */
+/* Draws the weights, a pure function of the seed and of each element's place; biases and scalars
+ * are zero. Float and double networks get the same numbers up to rounding. */
 SG_CHECKED sg_status sg_jet_network_initialize(sg_jet_network *network, const sg_jet_init *init);
 
 /* ---- Plans -------------------------------------------------------------------------------- */
@@ -213,13 +219,17 @@ typedef void sg_jet_varying_function(void *context, size_t set, size_t first, si
 typedef struct sg_jet_tile {
     size_t set, first, count; /* items [first, first + count) of the set */
     int worker;
-    int component;             /* -1: the loss; >= 0: residual component of a Jacobian call */
-    void *const *coordinates;  /* [p * C + c], as `points` left them */
-    const void *const *values; /* [(p * R + r) * O + o] */
-    void *const *adjoints;     /* like `values`, zeros on entry: write dL/dvalue, or d(residual
-                                  `component`)/dvalue; NULL when only values are wanted */
-    double *sums;              /* the set's sums: add to them (not in Jacobian calls: NULL) */
-    void *residuals;           /* NULL, or an array for the values of residual `component` */
+    int component;                /* -1: the loss; >= 0: residual component of a Jacobian call */
+    void *const *coordinates;     /* [p * C + c], as `points` left them */
+    const void *const *values;    /* [(p * R + r) * O + o] */
+    void *const *adjoints;        /* like `values`, zeros on entry: write dL/dvalue, or d(residual
+                                     `component`)/dvalue; NULL when only values are wanted */
+    const void *scalars;          /* the network's scalars; NULL: it has none */
+    void *const *scalar_adjoints; /* (scalars) arrays over the items, zeros on entry: write the
+                                     share of each item in dL/dscalar, or d(residual
+                                     `component`)/dscalar; NULL when only values are wanted */
+    double *sums;                 /* the set's sums: add to them (not in Jacobian calls: NULL) */
+    void *residuals;              /* NULL, or an array for the values of residual `component` */
 } sg_jet_tile;
 
 typedef void sg_jet_residual_function(void *context, const sg_jet_tile *tile);
@@ -346,7 +356,8 @@ typedef struct sg_normal_equations {
 SG_CHECKED sg_status sg_jacobian_normal(sg_jacobian *jacobian, const sg_normal_equations *parts);
 
 /* K = J P J^T, (residuals, residuals), exactly symmetric. P is diagonal with one number for each
- * tensor: `weights` (layers, 2), of the layer's weight and of its bias; NULL: ones. */
+ * tensor: `weights` (layers, 2), of the layer's weight and of its bias, then one for each scalar;
+ * NULL: ones. */
 SG_CHECKED sg_status sg_jacobian_kernel(sg_jacobian *jacobian, const double *weights,
                                         double *kernel);
 

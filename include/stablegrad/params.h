@@ -24,10 +24,14 @@ typedef enum sg_type { SG_TYPE_LIST(SG_LIST_ENUM) } sg_type;
 /* The name in the list; "unknown" for other values. */
 const char *sg_type_name(sg_type type);
 
-/* What a span is in its layer. The block partition SG_BLOCKS_WEIGHT leaves biases as they are. */
+/* What a span is in its layer. The block partition SG_BLOCKS_WEIGHT leaves biases as they are. A
+ * scalar is a number of its own, as an unknown constant of a problem: scalers leave it as it is
+ * unless they are told otherwise, weight decay does not draw it to 0, and LAMB does not measure its
+ * step by its size. */
 #define SG_ROLE_LIST(X)                                                                            \
     X(SG_ROLE_WEIGHT, "weight")                                                                    \
-    X(SG_ROLE_BIAS, "bias")
+    X(SG_ROLE_BIAS, "bias")                                                                        \
+    X(SG_ROLE_SCALAR, "scalar")
 
 typedef enum sg_role { SG_ROLE_LIST(SG_LIST_ENUM) } sg_role;
 #define SG_ROLE_COUNT (0 SG_ROLE_LIST(SG_LIST_COUNT))

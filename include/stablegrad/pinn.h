@@ -26,6 +26,11 @@
  * component after component. Its Jacobian J is taken with respect to the network's parameters in
  * the order of the network's flat array (jet.h). So the gradient of L is J^T R.
  *
+ * Unknown constants. A constant that the problem leaves unknown is one more parameter, behind those
+ * of the layers: what stands there is of order one and 0 at the start, and the constant follows
+ * from it, strictly between its bounds. So gradients, Jacobians and optimizers include it without
+ * further ado. sg_pinn_unknown_value tells its value.
+ *
  * A handle is used by one thread at a time. NULL handles and indices past the end are
  * SG_ERROR_ARGUMENT; functions without a status do nothing then, and return 0 or NULL. Functions
  * with a diagnostic fill it, unless it is NULL, whenever they do not return SG_OK. All
@@ -95,6 +100,14 @@ typedef struct sg_pinn_term {
     size_t set; /* the point set at whose points the term is taken */
 } sg_pinn_term;
 
+/* A constant that training finds. */
+typedef struct sg_pinn_unknown {
+    const char *name;
+    double start;
+    double lower, upper; /* its bounds, which it never reaches; infinite where there is none */
+    double scale;        /* how far it moves when its parameter moves by 1, at the start */
+} sg_pinn_unknown;
+
 typedef struct sg_pinn_information {
     const char *name, *title; /* the title may be empty */
     size_t coordinate_count, field_count, set_count, term_count;
@@ -104,6 +117,8 @@ typedef struct sg_pinn_information {
     const sg_pinn_term *terms;
     bool has_exact; /* whether the problem gives its exact solution */
     uint64_t steps, seed;
+    size_t unknown_count;
+    const sg_pinn_unknown *unknowns;
 } sg_pinn_information;
 
 /* What the problem is; owned by the handle and constant. */
@@ -113,6 +128,11 @@ const sg_pinn_information *sg_pinn_describe(const sg_pinn *pinn);
  * between calls. */
 sg_jet_network *sg_pinn_network(const sg_pinn *pinn);
 
+/* The value of an unknown constant as it is now; NaN past the end. And setting it:
+ * SG_ERROR_ARGUMENT for a value that does not lie strictly between its bounds. */
+double sg_pinn_unknown_value(const sg_pinn *pinn, size_t index);
+SG_CHECKED sg_status sg_pinn_set_unknown(sg_pinn *pinn, size_t index, double value);
+
 /* The network's parameters and gradients as spans, for scalers and optimizers of one's own. */
 sg_params *sg_pinn_params(const sg_pinn *pinn);
 
@@ -121,10 +141,13 @@ sg_params *sg_pinn_params(const sg_pinn *pinn);
 sg_scale_config sg_pinn_scale_config(const sg_pinn *pinn);
 sg_optim_config sg_pinn_optim_config(const sg_pinn *pinn);
 
-/* Draws the weights anew from another seed, with the distribution that the problem gives. */
+/* Draws the weights anew from another seed, with the distribution that the problem gives. Unknown
+ * constants are at their start again. */
 SG_CHECKED sg_status sg_pinn_initialize(sg_pinn *pinn, uint64_t seed);
 
-/* The weights as a safetensors file, layers.N.weight (out, in) and layers.N.bias (out). Loading
+/* The weights as a safetensors file, layers.N.weight (out, in) and layers.N.bias (out); of each
+ * unknown constant its value, unknowns.NAME (1) in double, and what is trained of it,
+ * unknowns.NAME.parameter (1), which counts only as long as it means the same value. Loading
  * accepts float and double; every tensor must be there with its shape, others are ignored, and a
  * failed call changes nothing. SG_ERROR_UNSUPPORTED in a library that was built without jansson. */
 SG_CHECKED sg_status sg_pinn_save(const sg_pinn *pinn, const char *path, sg_diagnostic *diagnostic);

@@ -151,6 +151,9 @@ typedef struct sg_scale_config {
     sg_isa isa;
     double threshold; /* SG_METHOD_AGC: the most that |g| / |w| of a row may be, > 0 */
     double floor;     /* SG_METHOD_AGC: what |w| of a row counts as at least, > 0 */
+    bool scalars;     /* spans of SG_ROLE_SCALAR are rescaled, each a block of its own; a block of
+                         one number keeps its sign alone, and ZNorm and AGC still leave it as it is.
+                         false: their gradients stay as they are */
 } sg_scale_config;
 
 /* The paper's method: stablegrad, output, layer, eps 1e-8, from 0, forever, convert, one rank; and

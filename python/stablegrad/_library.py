@@ -79,7 +79,7 @@ class ScaleConfig(Structure):
                 ("constant", c_double), ("eps", c_double), ("start", c_uint64),
                 ("until", c_uint64), ("handover", c_int), ("reduce", ReduceFunction),
                 ("reduce_context", c_void_p), ("sharding", c_int), ("isa", c_int),
-                ("threshold", c_double), ("floor", c_double)]
+                ("threshold", c_double), ("floor", c_double), ("scalars", c_bool)]
 
 
 class BlockReport(Structure):

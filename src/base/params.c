@@ -47,7 +47,7 @@ static bool well_formed(const sg_span *span)
     return span && span->name && span->name[0] && span->count > 0 &&
            span->count <= SIZE_MAX / sizeof(double) &&
            (span->type == SG_FLOAT32 || span->type == SG_FLOAT64) &&
-           (span->role == SG_ROLE_WEIGHT || span->role == SG_ROLE_BIAS) &&
+           (unsigned)span->role < SG_ROLE_COUNT &&
            (span->rows == 0 || span->count % span->rows == 0);
 }
 

@@ -25,6 +25,7 @@ sg_scale_config sgi_training_scale(const sgi_training_settings *training, uint64
     if (config.reference == SG_REFERENCE_CONSTANT)
         config.constant = training->reference.constant;
     config.blocks = (sg_blocks)training->blocks;
+    config.scalars = training->unknowns != 0;
     config.eps = training->scale_eps;
     config.threshold = training->threshold;
     config.floor = training->floor_norm;

@@ -14,9 +14,9 @@
 
 /* The rows under `training`, for settings at offset `at`. The tables differ in the optimizers, in
  * the rows `steps`, `evaluate` and `checkpoint`, in what the seed is of and what else `until` may
- * be, and in three defaults. */
+ * be, in three defaults, and in rows that say more of rescaling, each followed by a comma. */
 #define TRAINING_ROWS(at, optimizers, optimizer_help, steps, seed_of, until_is, until_more,        \
-                      blocks_are, log_is, evaluate, checkpoint)                                    \
+                      blocks_are, more_scaling, log_is, evaluate, checkpoint)                      \
     CHOICE("training.optimizer.name", TRAINING(at, optimizer), WORDS(optimizers), "adamw",         \
            optimizer_help),                                                                        \
         REAL("training.optimizer.rate", TRAINING(at, rate), 0, 1e6, "1e-3",                        \
@@ -70,8 +70,8 @@
         CHOICE("training.stablegrad.blocks", TRAINING(at, blocks),                                 \
                WORDS(SG_BLOCKS_LIST(SGI_LIST_WORD)), blocks_are,                                   \
                "which parameters form a block and are rescaled together"),                         \
-        REAL("training.stablegrad.eps", TRAINING(at, scale_eps), 0, 1, "1e-8",                     \
-             "added to each block's standard deviation before it divides"),                        \
+        more_scaling REAL("training.stablegrad.eps", TRAINING(at, scale_eps), 0, 1, "1e-8",        \
+                          "added to each block's standard deviation before it divides"),           \
         REAL("training.stablegrad.threshold", TRAINING(at, threshold), 1e-30, 1e30, "0.01",        \
              "of agc: the most that a row's gradient may be, as a share of the row's norm"),       \
         REAL("training.stablegrad.floor", TRAINING(at, floor_norm), 1e-30, 1e30, "1e-3",           \

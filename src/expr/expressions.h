@@ -2,8 +2,9 @@
  *
  * A node is an operation on earlier nodes, a constant, or an input: a coordinate, a component of
  * the outward normal, a field or one of its derivatives at the point, a combination of a field's
- * derivatives, or a number that is the same for all points. Arguments always have smaller
- * numbers than the node, so every pass over a graph is a loop and none recurses.
+ * derivatives, an unknown constant, or another number that is the same for all points. Arguments
+ * always have smaller numbers than the node, so every pass over a graph is a loop and none
+ * recurses.
  *
  * Building cannot fail half-way: when memory or the limit on nodes runs out the graph remembers it,
  * every further node is node 0, and sgi_expressions_status tells. */
@@ -105,6 +106,7 @@ typedef enum sgi_input_kind {
     SG_INPUT_NORMAL,      /* `index`: which component of the outward normal */
     SG_INPUT_FIELD,       /* `index`: field, `derivative`: 0 for the value */
     SG_INPUT_COMBINATION, /* the sum of `parts`, derivatives of field `index` */
+    SG_INPUT_UNKNOWN,     /* `index`: a constant that is trained */
     SG_INPUT_PARAMETER    /* `index`: a number that is the same for all points */
 } sgi_input_kind;
 

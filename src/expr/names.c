@@ -114,7 +114,8 @@ void sgi_names_offer(const sgi_scope *scope, sgi_nearest *nearest)
         offer_derivatives(names, names->fields[k], nearest);
     }
     for (int k = 0; k < names->symbol_count; k++) {
-        sgi_nearest_offer(nearest, names->symbols[k].name);
+        if (scope->fields || !names->symbols[k].unknown)
+            sgi_nearest_offer(nearest, names->symbols[k].name);
         if (scope->coordinates && !names->symbols[k].constant)
             offer_derivatives(names, names->symbols[k].name, nearest);
     }

@@ -21,11 +21,12 @@ typedef enum sgi_symbol_state {
     SG_SYMBOL_DONE
 } sgi_symbol_state;
 
-/* A constant or a definition; its expression is read when it is first used. */
+/* A constant, an unknown constant or a definition; its expression is read when it is first used. */
 typedef struct sgi_symbol {
     const char *name;
     const sgi_yaml *value;
-    bool constant;
+    bool constant; /* unknown ones are, too */
+    bool unknown;  /* its expression is an input */
     sgi_symbol_state state;
     sgi_expr expr;
 } sgi_symbol;
@@ -47,9 +48,9 @@ typedef struct sgi_scope {
     sgi_names *names;
     const char *place; /* "in equation 'heat'" */
     bool coordinates;  /* may be used */
-    bool fields;
-    unsigned normals; /* coordinates along which a normal may point, as bits; 0: no u_n here */
-    bool slanted;     /* it may point along several of them at once */
+    bool fields;       /* and unknown constants */
+    unsigned normals;  /* coordinates along which a normal may point, as bits; 0: no u_n here */
+    bool slanted;      /* it may point along several of them at once */
 } sgi_scope;
 
 /* The Greek letter, another way to write pi. */

@@ -36,8 +36,16 @@ static sgi_expr field_value(sgi_parser *p, sgi_token t, int index)
 static void check_symbol(sgi_parser *p, sgi_token t, const sgi_symbol *symbol)
 {
     const sgi_scope *scope = p->scope;
+    if (p->status == SG_OK && symbol->unknown && !scope->fields)
+        SG_PARSE_FAIL(p, t.begin, t.end,
+                      "'%s' is an unknown constant, whose value training finds: it cannot be used "
+                      "%s",
+                      symbol->name, scope->place);
     if (symbol->constant || p->status != SG_OK)
         return;
+    if (!scope->fields && sgi_depends_on(p->exprs, symbol->expr, SG_INPUT_UNKNOWN))
+        SG_PARSE_FAIL(p, t.begin, t.end, "'%s' depends on unknown constants and cannot be used %s",
+                      symbol->name, scope->place);
     if (!scope->fields && (sgi_depends_on(p->exprs, symbol->expr, SG_INPUT_FIELD)))
         SG_PARSE_FAIL(p, t.begin, t.end, "'%s' depends on the fields and cannot be used %s",
                       symbol->name, scope->place);

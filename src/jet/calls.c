@@ -63,6 +63,7 @@ sg_status sg_jet_rows(sg_jet *jet, size_t set, size_t first, size_t count, void 
                                      .first = first,
                                      .count = count,
                                      .store = {.layers = jet->whole,
+                                               .scalars = jet->network->scalar_begin,
                                                .row_size = jet->network->parameters,
                                                .rows = rows}});
     return SG_OK;
@@ -75,9 +76,11 @@ sg_status sg_jet_push(sg_jet *jet, size_t set, const void *direction, double *pr
     if (!jet->tangents)
         return SG_ERROR_ORDER;
     sgi_jet_pack(jet, direction, jet->packed_direction);
-    sgi_jet_run(
-        jet, &(sgi_jet_call){
-                 .mode = SG_JET_PUSH, .set_begin = set, .set_end = set + 1, .products = products});
+    sgi_jet_run(jet, &(sgi_jet_call){.mode = SG_JET_PUSH,
+                                     .set_begin = set,
+                                     .set_end = set + 1,
+                                     .products = products,
+                                     .direction = direction});
     return SG_OK;
 }
 

@@ -234,6 +234,8 @@ static void carve_worker(const sg_jet *jet, const extent *e, bool reverse, carve
     worker->adjoints = carve(from, e->request_values, size);
     worker->adjoint_at = carve(from, e->requests, sizeof(void *));
     worker->residuals = carve(from, e->items, size);
+    worker->scalars = carve(from, jet->network->scalar_count * e->items, size);
+    worker->scalar_at = carve(from, jet->network->scalar_count, sizeof(void *));
     if (jet->tangents)
         worker->tangents = carve(from, e->request_values, size);
 }
@@ -271,6 +273,10 @@ static sg_status make_units(sg_jet *jet, bool reverse)
     jet->result_sums = take(jet, jet->sums, sizeof(double));
     jet->unit_moments = take(jet, jet->most_units, sizeof *jet->unit_moments);
     jet->unit_gradient = take(jet, jet->most_units, sizeof(void *));
+    jet->unit_scalars =
+        take(jet, jet->most_units * jet->network->scalar_count, sizeof *jet->unit_scalars);
+    if (!jet->unit_scalars)
+        return SG_ERROR_MEMORY;
     if (!jet->unit_sums || !jet->result_sums || !jet->unit_moments || !jet->unit_gradient)
         return SG_ERROR_MEMORY;
     for (size_t u = 0; u < jet->most_units && reverse; u++) {
@@ -348,9 +354,11 @@ void sg_jet_destroy(sg_jet *jet)
         sgi_release(&jet->allocator, jet->workers[t].memory);
     for (size_t u = 0; u < jet->most_units && jet->unit_gradient; u++)
         sgi_release(&jet->allocator, jet->unit_gradient[u]);
-    void *parts[] = {jet->states,    jet->shapes,           jet->packed_begin, jet->gradient_begin,
-                     jet->packed,    jet->packed_direction, jet->workers,      jet->unit_gradient,
-                     jet->unit_sums, jet->unit_moments,     jet->result_sums,  jet->whole};
+    void *parts[] = {jet->states,         jet->shapes,        jet->packed_begin,
+                     jet->gradient_begin, jet->packed,        jet->packed_direction,
+                     jet->workers,        jet->unit_gradient, jet->unit_sums,
+                     jet->unit_moments,   jet->result_sums,   jet->whole,
+                     jet->unit_scalars};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         sgi_release(&jet->allocator, parts[i]);
     sgi_release(&jet->allocator, jet);

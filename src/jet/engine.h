@@ -39,7 +39,9 @@ typedef struct sgi_jet_worker {
     void *values, *adjoints; /* (points_per_item, requests, outputs, item_stride) */
     void *tangents;          /* like `values` */
     void *residuals;         /* (item_stride), where a Jacobian call wants them */
+    void *scalars;           /* (scalars, item_stride): adjoints */
     void **coordinate_at, **varying_at, **value_at, **adjoint_at; /* what the callbacks get */
+    void **scalar_at;
 } sgi_jet_worker;
 
 /* What a call does with each tile. */
@@ -62,6 +64,7 @@ typedef struct sgi_jet_kept {
 
 typedef struct sgi_jet_store {
     const sgi_jet_kept *layers;      /* (layers) */
+    size_t scalars;                  /* element of a row where those of the scalars begin */
     size_t row_size;                 /* elements, as the two below */
     size_t input_size, adjoint_size; /* of an item */
     void *rows;                      /* (items, components, row_size) */
@@ -78,6 +81,7 @@ typedef struct sgi_jet_call {
     size_t first, count;       /* items, SG_JET_ROWS */
     sgi_jet_store store;       /* SG_JET_ROWS */
     double *products;          /* SG_JET_PUSH */
+    const void *direction;     /* SG_JET_PUSH: (parameters) */
     const double *weights;     /* SG_JET_PULL */
     size_t tiles, units;
 } sgi_jet_call;
@@ -99,6 +103,7 @@ struct sg_jet {
     sgi_jet_worker *workers; /* (threads) */
     size_t most_units;
     void **unit_gradient;     /* (most_units) */
+    double *unit_scalars;     /* (most_units, scalars): the scalars' part of the gradient */
     double *unit_sums;        /* (most_units, sums) */
     size_t sums;              /* of all sets */
     sg_moments *unit_moments; /* (most_units) */

@@ -100,5 +100,7 @@ sg_status sg_jet_network_initialize(sg_jet_network *network, const sg_jet_init *
         for (int o = 0; o < layer->outputs; o++)
             put(network, layer->bias + (size_t)o, 0);
     }
+    for (size_t i = 0; i < network->scalar_count; i++)
+        put(network, network->scalar_begin + i, 0);
     return SG_OK;
 }

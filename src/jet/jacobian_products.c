@@ -60,6 +60,7 @@ static size_t cached_rows(const sg_jacobian *jacobian, size_t set)
 static void fill_rows(sg_jacobian *jacobian, const sgi_panel *panel, bool residuals)
 {
     sgi_jet_store store = {.layers = jacobian->jet->whole,
+                           .scalars = jacobian->jet->network->scalar_begin,
                            .row_size = jacobian->jet->network->parameters,
                            .rows = jacobian->panels,
                            .residuals = residuals ? jacobian->residuals : NULL};

@@ -73,7 +73,7 @@ sg_jet_network_config sg_jet_network_defaults(void)
 }
 
 /* Layers this wide or deep are mistakes, and sizes stay far from overflow. */
-enum { MOST_WIDTH = 1 << 16, MOST_LAYERS = 1 << 12 };
+enum { MOST_WIDTH = 1 << 16, MOST_LAYERS = 1 << 12, MOST_SCALARS = 1 << 12 };
 
 static bool in_range(int value, int least, int most)
 {
@@ -101,6 +101,7 @@ static bool valid_config(const sg_jet_network_config *config)
     if (!valid_input(&config->input) || !in_range(config->hidden_count, 0, MOST_LAYERS) ||
         !in_range(config->outputs, 1, MOST_WIDTH) ||
         (config->hidden_count > 0 && !config->hidden) || !known(config->activation) ||
+        config->scalar_count > MOST_SCALARS || (config->scalar_count > 0 && !config->scalars) ||
         !in_range((int)config->type, SG_FLOAT32, SG_FLOAT64) || !isfinite(config->frequency))
         return false;
     for (int i = 0; i < config->hidden_count; i++)
@@ -160,10 +161,29 @@ static sg_status lay_out(sg_jet_network *network, const sg_jet_network_config *c
         network->parameters = bias + (size_t)outputs;
         inputs = outputs;
     }
+    network->scalar_begin = network->parameters;
+    network->parameters += network->scalar_count;
     size_t size = sgi_type_size(network->type);
     network->values = sgi_allocate(allocator, network->parameters, size);
     network->gradients = sgi_allocate(allocator, network->parameters, size);
     return network->values && network->gradients ? SG_OK : SG_ERROR_MEMORY;
+}
+
+static sg_status copy_scalars(sg_jet_network *network, const sg_jet_network_config *config)
+{
+    network->scalar_count = config->scalar_count;
+    network->scalars =
+        sgi_allocate(&network->allocator, network->scalar_count, sizeof *network->scalars);
+    if (!network->scalars)
+        return SG_ERROR_MEMORY;
+    for (size_t i = 0; i < network->scalar_count; i++) {
+        if (!config->scalars[i])
+            return SG_ERROR_ARGUMENT;
+        network->scalars[i] = sgi_copy_text(&network->allocator, config->scalars[i]);
+        if (!network->scalars[i])
+            return SG_ERROR_MEMORY;
+    }
+    return SG_OK;
 }
 
 sg_status sg_jet_network_create(sg_jet_network **out, const sg_jet_network_config *config,
@@ -183,6 +203,8 @@ sg_status sg_jet_network_create(sg_jet_network **out, const sg_jet_network_confi
     network->outputs = config->outputs;
     sg_status status = copy_input(network, &config->input);
     if (status == SG_OK)
+        status = copy_scalars(network, config);
+    if (status == SG_OK)
         status = lay_out(network, config);
     if (status == SG_OK)
         *out = network;
@@ -195,6 +217,9 @@ void sg_jet_network_destroy(sg_jet_network *network)
 {
     if (!network)
         return;
+    for (size_t i = 0; network->scalars && i < network->scalar_count; i++)
+        sgi_release(&network->allocator, network->scalars[i]);
+    sgi_release(&network->allocator, network->scalars);
     sgi_release(&network->allocator, network->raw_index);
     sgi_release(&network->allocator, network->scale);
     sgi_release(&network->allocator, network->shift);
@@ -208,6 +233,16 @@ void sg_jet_network_destroy(sg_jet_network *network)
 size_t sg_jet_network_parameters(const sg_jet_network *network)
 {
     return network ? network->parameters : 0;
+}
+
+size_t sg_jet_network_scalars(const sg_jet_network *network)
+{
+    return network ? network->scalar_count : 0;
+}
+
+const char *sg_jet_network_scalar(const sg_jet_network *network, size_t index)
+{
+    return network && index < network->scalar_count ? network->scalars[index] : NULL;
 }
 
 int sg_jet_network_layers(const sg_jet_network *network)
@@ -271,6 +306,20 @@ static sg_status register_span(sg_jet_network *network, sg_params *params, int l
     return sg_params_add(params, &span);
 }
 
+/* Each is a layer of its own, so that no partition joins it with others. */
+static sg_status register_scalar(sg_jet_network *network, sg_params *params, size_t index)
+{
+    size_t at = network->scalar_begin + index;
+    sg_span span = {.name = network->scalars[index],
+                    .value = sgi_element(network->values, network->type, at),
+                    .gradient = sgi_element(network->gradients, network->type, at),
+                    .count = 1,
+                    .type = network->type,
+                    .layer = network->layer_count + (int)index,
+                    .role = SG_ROLE_SCALAR};
+    return sg_params_add(params, &span);
+}
+
 sg_status sg_jet_network_register(sg_jet_network *network, sg_params *params)
 {
     if (!network || !params)
@@ -282,5 +331,8 @@ sg_status sg_jet_network_register(sg_jet_network *network, sg_params *params)
         if (status != SG_OK)
             return status;
     }
-    return SG_OK;
+    sg_status status = SG_OK;
+    for (size_t i = 0; i < network->scalar_count && status == SG_OK; i++)
+        status = register_scalar(network, params, i);
+    return status;
 }

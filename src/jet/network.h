@@ -13,7 +13,9 @@ struct sg_jet_network {
     int layer_count;      /* hidden layers and the output layer */
     sg_jet_layer *layers; /* (layer_count) */
     size_t parameters;
-    void *values, *gradients; /* (parameters) of `type` */
+    size_t scalar_count, scalar_begin; /* the last of the parameters */
+    char **scalars;                    /* (scalar_count) their names */
+    void *values, *gradients;          /* (parameters) of `type` */
     /* The input map: `raw` kept coordinates, then sines and cosines of `waves` waves. */
     int raw, waves;
     int *raw_index;        /* (raw) coordinate of each raw feature */

@@ -74,6 +74,8 @@ void sgi_kernel_choose(sg_jacobian *jacobian, sg_jacobian_method method)
             store->input_size += factored ? rows * inputs : 0;
             store->adjoint_size += factored ? components * rows * outputs : 0;
         }
+        store->scalars = store->row_size;
+        store->row_size += jet->network->scalar_count;
     }
 }
 
@@ -204,6 +206,17 @@ static void add_layer(const pair_job *job, const stretch *left, const stretch *r
         add_rows(job, left, right, kept->begin + elements, (size_t)outputs, bias, c, worker);
 }
 
+/* The scalars have one element of a row each, whatever is kept of the layers. */
+static void add_scalars(const pair_job *job, const stretch *left, const stretch *right, double *c,
+                        int worker)
+{
+    const sg_jet_network *network = job->jacobian->jet->network;
+    for (size_t k = 0; k < network->scalar_count; k++) {
+        double weight = job->weights ? job->weights[2 * (size_t)network->layer_count + k] : 1;
+        add_rows(job, left, right, left->of->store.scalars + k, 1, weight, c, worker);
+    }
+}
+
 /* Entries above the diagonal, copied below it. */
 static void mirror(const pair_job *job, size_t row, size_t rows, size_t column, size_t columns)
 {
@@ -235,6 +248,7 @@ static void pair_block(void *context, size_t unit, int worker)
         memset(c + r * job->all, 0, right.items * q * sizeof *c);
     for (int l = 0; l < jacobian->jet->network->layer_count; l++)
         add_layer(job, &left, &right, l, c, worker);
+    add_scalars(job, &left, &right, c, worker);
     mirror(job, row, left.items * p, column, right.items * q);
 }
 

@@ -185,19 +185,27 @@ void sgi_tile_residual(sg_jet *jet, const sgi_jet_state *state, int worker, size
         if (reverse)
             w->adjoint_at[i] = at(jet, w->adjoints, i * stride);
     }
+    size_t scalars = jet->network->scalar_count;
+    if (reverse && scalars > 0)
+        memset(w->scalars, 0, scalars * stride * size);
+    for (size_t i = 0; i < scalars && reverse; i++)
+        w->scalar_at[i] = at(jet, w->scalars, i * stride);
     bool kept = jet->call.mode == SG_JET_ROWS && jet->call.store.residuals;
     if (kept)
         forget(jet, w->residuals, count);
-    sg_jet_tile tile = {.set = (size_t)(state - jet->states),
-                        .first = first,
-                        .count = count,
-                        .worker = worker,
-                        .component = component,
-                        .coordinates = w->coordinate_at,
-                        .values = (const void *const *)w->value_at,
-                        .adjoints = reverse ? w->adjoint_at : NULL,
-                        .sums = sums,
-                        .residuals = kept ? w->residuals : NULL};
+    sg_jet_tile tile = {
+        .set = (size_t)(state - jet->states),
+        .first = first,
+        .count = count,
+        .worker = worker,
+        .component = component,
+        .coordinates = w->coordinate_at,
+        .values = (const void *const *)w->value_at,
+        .adjoints = reverse ? w->adjoint_at : NULL,
+        .scalars = scalars > 0 ? at(jet, jet->network->values, jet->network->scalar_begin) : NULL,
+        .scalar_adjoints = reverse && scalars > 0 ? w->scalar_at : NULL,
+        .sums = sums,
+        .residuals = kept ? w->residuals : NULL};
     state->set.residual(state->set.context, &tile);
 }
 

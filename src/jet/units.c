@@ -25,7 +25,29 @@ static void *at(const sg_jet *jet, void *base, size_t index)
     return sgi_element(base, jet->network->type, index);
 }
 
+/* Element `index` of an array of the network's type. */
+static double number_at(const sg_jet *jet, const void *base, size_t index)
+{
+    return jet->network->type == SG_FLOAT32 ? (double)((const float *)base)[index]
+                                            : ((const double *)base)[index];
+}
+
 /* ---- One tile ----------------------------------------------------------------------------- */
+
+/* The items' shares in the derivatives by the scalars, added up in double: weights[i * step] of
+ * each, or 1 for NULL. */
+static void add_scalars(sg_jet *jet, const sgi_jet_state *state, size_t unit, int worker,
+                        size_t count, const double *weights, size_t step)
+{
+    size_t scalars = jet->network->scalar_count, stride = (size_t)state->item_stride;
+    for (size_t k = 0; k < scalars; k++) {
+        double sum = 0;
+        for (size_t i = 0; i < count; i++)
+            sum += (weights ? weights[i * step] : 1) *
+                   number_at(jet, jet->workers[worker].scalars, k * stride + i);
+        jet->unit_scalars[unit * scalars + k] += sum;
+    }
+}
 
 /* The moments of dL/du, and dL/du itself where it is wanted. */
 static void observe_outputs(sg_jet *jet, const sgi_jet_state *state, int worker, size_t first,
@@ -55,6 +77,7 @@ static void gradient_tile(sg_jet *jet, const sgi_jet_state *state, size_t unit, 
         return;
     sgi_tile_clear(jet, state, worker);
     sgi_tile_gather(jet, state, worker, count, NULL, 0);
+    add_scalars(jet, state, unit, worker, count, NULL, 0);
     observe_outputs(jet, state, worker, first, count, &jet->unit_moments[unit]);
     sgi_tile_reverse(jet, state, worker, jet->unit_gradient[unit]);
 }
@@ -68,8 +91,9 @@ static void pull_tile(sg_jet *jet, const sgi_jet_state *state, size_t unit, int 
     sgi_tile_clear(jet, state, worker);
     for (size_t j = 0; j < components; j++) {
         sgi_tile_residual(jet, state, worker, first, count, (int)j, NULL);
-        sgi_tile_gather(jet, state, worker, count, jet->call.weights + first * components + j,
-                        components);
+        const double *weights = jet->call.weights + first * components + j;
+        sgi_tile_gather(jet, state, worker, count, weights, components);
+        add_scalars(jet, state, unit, worker, count, weights, components);
     }
     sgi_tile_reverse(jet, state, worker, jet->unit_gradient[unit]);
 }
@@ -84,6 +108,20 @@ static void keep_residuals(sg_jet *jet, const sgi_jet_state *state, int worker, 
         memcpy(to + i * components * size, at(jet, jet->workers[worker].residuals, i), size);
 }
 
+/* The scalars' elements of the rows of residual `component`. */
+static void keep_scalars(sg_jet *jet, const sgi_jet_state *state, int worker, size_t first,
+                         size_t count, size_t component)
+{
+    const sgi_jet_store *store = &jet->call.store;
+    size_t components = (size_t)state->set.components, size = sgi_type_size(jet->network->type);
+    for (size_t k = 0; k < jet->network->scalar_count; k++)
+        for (size_t i = 0; i < count; i++) {
+            size_t row = (first + i) * components + component;
+            memcpy(at(jet, store->rows, row * store->row_size + store->scalars + k),
+                   at(jet, jet->workers[worker].scalars, k * (size_t)state->item_stride + i), size);
+        }
+}
+
 /* Rows of J: here nothing may be added up, so each component takes a reverse pass of its own. */
 static void rows_tile(sg_jet *jet, const sgi_jet_state *state, int worker, size_t first,
                       size_t count)
@@ -93,13 +131,14 @@ static void rows_tile(sg_jet *jet, const sgi_jet_state *state, int worker, size_
         sgi_tile_residual(jet, state, worker, first, count, j, NULL);
         if (jet->call.store.residuals)
             keep_residuals(jet, state, worker, place, count, (size_t)j);
+        keep_scalars(jet, state, worker, place, count, (size_t)j);
         sgi_tile_clear(jet, state, worker);
         sgi_tile_gather(jet, state, worker, count, NULL, 0);
         sgi_tile_reverse_rows(jet, state, worker, place, count, j);
     }
 }
 
-/* products[i] = sum over the item's request values of adjoint * tangent. */
+/* products[i] = sum over the item's request values and the scalars of adjoint * tangent. */
 static void dot_requests(sg_jet *jet, const sgi_jet_state *state, int worker, size_t count,
                          double *products, size_t step)
 {
@@ -114,6 +153,9 @@ static void dot_requests(sg_jet *jet, const sgi_jet_state *state, int worker, si
                        ? (double)((const float *)w->adjoints)[a] *
                              (double)((const float *)w->tangents)[a]
                        : ((const double *)w->adjoints)[a] * ((const double *)w->tangents)[a];
+        for (size_t k = 0; k < jet->network->scalar_count; k++)
+            sum += number_at(jet, w->scalars, k * stride + i) *
+                   number_at(jet, jet->call.direction, jet->network->scalar_begin + k);
         products[i * step] = sum;
     }
 }
@@ -202,6 +244,8 @@ static void run_unit(void *context, size_t unit, int worker)
     if (jet->sums > 0)
         memset(jet->unit_sums + unit * jet->sums, 0, jet->sums * sizeof(double));
     jet->unit_moments[unit] = (sg_moments){0, 0, 0};
+    for (size_t k = 0; k < jet->network->scalar_count; k++)
+        jet->unit_scalars[unit * jet->network->scalar_count + k] = 0;
     if (accumulates(jet->call.mode))
         memset(jet->unit_gradient[unit], 0,
                jet->gradient_begin[jet->network->layer_count] * sgi_type_size(jet->network->type));
@@ -306,8 +350,23 @@ static void unpack_layer(void *context, size_t layer, int worker)
                          at(jet, job->values, place->weight), at(jet, job->values, place->bias));
 }
 
+static void collect_scalars(sg_jet *jet, void *gradient)
+{
+    const sg_jet_network *network = jet->network;
+    for (size_t k = 0; k < network->scalar_count; k++) {
+        double sum = 0;
+        for (size_t unit = 0; unit < jet->call.units; unit++)
+            sum += jet->unit_scalars[unit * network->scalar_count + k];
+        if (network->type == SG_FLOAT32)
+            ((float *)gradient)[network->scalar_begin + k] = (float)sum;
+        else
+            ((double *)gradient)[network->scalar_begin + k] = sum;
+    }
+}
+
 void sgi_jet_collect(sg_jet *jet, void *gradient)
 {
+    collect_scalars(jet, gradient);
     size_t all = jet->gradient_begin[jet->network->layer_count];
     sg_pool_run(jet->pool, sgi_parts(all, COMBINE_ELEMENTS), combine_part, jet);
     pack_job job = {jet, gradient, NULL};

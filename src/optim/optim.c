@@ -169,7 +169,7 @@ static void step_sgd(const sgi_stretch *s)
     sgi_sgd_step step = {.factor = s->factor,
                          .unit = 1,
                          .keep = 1,
-                         .l2 = c->decay,
+                         .l2 = sgi_stretch_decay(s),
                          .momentum = c->momentum,
                          .dampening = c->dampening,
                          .rate = s->rate,
@@ -185,8 +185,8 @@ static sgi_adam_step adam_numbers(const sgi_stretch *s, bool decoupled)
     double t = (double)s->past + 1;
     return (sgi_adam_step){
         .factor = s->factor,
-        .keep = decoupled ? 1 - s->rate * c->decay : 1,
-        .l2 = decoupled ? 0 : c->decay,
+        .keep = decoupled ? 1 - s->rate * sgi_stretch_decay(s) : 1,
+        .l2 = decoupled ? 0 : sgi_stretch_decay(s),
         .beta1 = c->beta1,
         .beta2 = c->beta2,
         .root_correction = sqrt(1 - pow(c->beta2, t)),
@@ -237,7 +237,7 @@ static void step_novograd(const sgi_stretch *s)
     sgi_sgd_step step = {.factor = s->factor,
                          .unit = scale > 0 ? 1 / scale : 0, /* no gradient yet, and eps 0 */
                          .keep = 1,
-                         .l2 = c->decay,
+                         .l2 = sgi_stretch_decay(s),
                          .momentum = c->beta1,
                          .rate = s->rate,
                          .first = s->past == 0};
@@ -254,7 +254,7 @@ static void step_adam_mini(const sgi_stretch *s)
     double scale = root + c->eps;
     sgi_sgd_step step = {.factor = s->factor,
                          .unit = 1,
-                         .keep = 1 - s->rate * c->decay,
+                         .keep = 1 - s->rate * sgi_stretch_decay(s),
                          .momentum = c->beta1,
                          .dampening = c->beta1,
                          .rate = scale > 0 ? s->rate / (1 - pow(c->beta1, t)) / scale : 0};

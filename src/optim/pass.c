@@ -57,6 +57,12 @@ void sgi_pass_unit(const sgi_step_pass *pass, size_t index, sgi_stretch_function
     visit(&s, context);
 }
 
+double sgi_stretch_decay(const sgi_stretch *stretch)
+{
+    bool scalar = stretch->optim->params->spans[stretch->span].role == SG_ROLE_SCALAR;
+    return scalar ? 0 : stretch->optim->config.decay;
+}
+
 void *sgi_stretch_buffer(const sgi_stretch *stretch, size_t buffer)
 {
     return sgi_element(sgi_state_buffer(stretch->optim, stretch->span, buffer), stretch->type,

@@ -35,6 +35,9 @@ bool sgi_pass_takes(const sg_optim *optim, size_t span);
 void sgi_pass_unit(const sgi_step_pass *pass, size_t index, sgi_stretch_function *visit,
                    void *context);
 
+/* The weight decay of its span: none of a scalar. */
+double sgi_stretch_decay(const sgi_stretch *stretch);
+
 /* Where the stretch lies in buffer `buffer`. */
 void *sgi_stretch_buffer(const sgi_stretch *stretch, size_t buffer);
 

@@ -16,7 +16,7 @@ sgi_adam_step sgi_tensors_lamb(const sgi_stretch *s)
     return (sgi_adam_step){
         .factor = s->factor,
         .keep = 1,
-        .l2 = c->decay,
+        .l2 = sgi_stretch_decay(s),
         .beta1 = c->beta1,
         .beta2 = c->beta2,
         .root_correction = sqrt(1 - pow(c->beta2, t)),
@@ -93,5 +93,7 @@ sg_status sgi_tensors_look(const sgi_step_pass *pass, const sg_scaler *scaler)
 double sgi_tensors_trust(const sg_optim *optim, size_t span)
 {
     double value = sqrt(optim->span_sums[span][0]), step = sqrt(optim->span_sums[span][1]);
+    if (optim->params->spans[span].role == SG_ROLE_SCALAR)
+        return 1; /* its size says nothing of how far it has to go */
     return value > 0 && step > 0 ? value / step : 1;
 }

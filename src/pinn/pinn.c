@@ -1,6 +1,7 @@
 /* A problem with its network: see stablegrad/pinn.h. */
 #include "pinn/pinn.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/diagnostic.h"
@@ -49,6 +50,22 @@ static sg_status describe_sets(sg_pinn *p)
     return SG_OK;
 }
 
+static sg_status describe_unknowns(sg_pinn *p)
+{
+    const sgi_problem *problem = p->problem;
+    sg_pinn_unknown *unknowns =
+        sgi_arena_allocate(&p->arena, problem->unknown_count, sizeof *unknowns);
+    if (!unknowns)
+        return SG_ERROR_MEMORY;
+    p->information.unknown_count = problem->unknown_count;
+    p->information.unknowns = unknowns;
+    for (size_t k = 0; k < problem->unknown_count; k++) {
+        const sgi_unknown *u = &problem->unknowns[k];
+        unknowns[k] = (sg_pinn_unknown){u->name, u->start, u->lower, u->upper, u->scale};
+    }
+    return SG_OK;
+}
+
 static sg_status describe(sg_pinn *p)
 {
     const sgi_settings *settings = &p->problem->settings;
@@ -59,6 +76,8 @@ static sg_status describe(sg_pinn *p)
                               .steps = (uint64_t)sgi_problem_steps(p->problem),
                               .seed = (uint64_t)settings->training.seed};
     sg_status status = describe_names(p);
+    if (status == SG_OK)
+        status = describe_unknowns(p);
     return status == SG_OK ? describe_sets(p) : status;
 }
 
@@ -193,6 +212,28 @@ sg_jet_network *sg_pinn_network(const sg_pinn *p)
     if (!p)
         return NULL;
     return p->network;
+}
+
+double sg_pinn_unknown_value(const sg_pinn *p, size_t index)
+{
+    if (!p || index >= p->information.unknown_count)
+        return NAN;
+    return sgi_problem_unknown(p->problem, p->network, index);
+}
+
+sg_status sg_pinn_set_unknown(sg_pinn *p, size_t index, double value)
+{
+    if (!p || index >= p->information.unknown_count ||
+        !sgi_unknown_may_be(&p->problem->unknowns[index], value))
+        return SG_ERROR_ARGUMENT;
+    size_t count = p->information.unknown_count;
+    size_t at = sg_jet_network_parameters(p->network) - count + index;
+    double parameter = sgi_unknown_parameter(&p->problem->unknowns[index], value);
+    if (sg_jet_network_type(p->network) == SG_FLOAT32)
+        ((float *)sg_jet_network_values(p->network))[at] = (float)parameter;
+    else
+        ((double *)sg_jet_network_values(p->network))[at] = parameter;
+    return SG_OK;
 }
 
 sg_params *sg_pinn_params(const sg_pinn *p)

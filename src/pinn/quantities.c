@@ -9,11 +9,12 @@
 /* Memory for one chunk of points. */
 typedef struct chunk {
     const sg_allocator *allocator;
-    size_t size;     /* points */
-    double *points;  /* (size, coordinates) */
-    double *varying; /* (size, numbers): coefficients of the requests that vary */
-    double *values;  /* (size, requests, outputs) */
-    double *columns; /* (slots, size): what the program reads */
+    size_t size;                       /* points */
+    double *points;                    /* (size, coordinates) */
+    double *varying;                   /* (size, numbers): coefficients of the requests that vary */
+    double *values;                    /* (size, requests, outputs) */
+    double *columns;                   /* (slots, size): what the program reads */
+    double unknowns[SG_MOST_UNKNOWNS]; /* the values of unknown constants */
     const void **inputs;
     void **outputs;
     void *scratch;
@@ -73,10 +74,16 @@ static void fill_points(chunk *c, const sgi_places *places, int coordinates, siz
         c->points[i] = places->points[first * width + i];
 }
 
-/* Column `slot` of the program's inputs, from the points or from what the network gave. */
+/* Column `slot` of the program's inputs, from the points, from what the network gave, or from the
+ * unknown constants. */
 static void fill_column(double *column, const sgi_slot *slot, const chunk *c, size_t coordinates,
                         size_t values, size_t n)
 {
+    if (slot->kind == SG_SLOT_UNKNOWN) {
+        for (size_t i = 0; i < n; i++)
+            column[i] = c->unknowns[slot->index];
+        return;
+    }
     const double *from = slot->kind == SG_SLOT_COORDINATE ? c->points : c->values;
     size_t stride = slot->kind == SG_SLOT_COORDINATE ? coordinates : values;
     for (size_t i = 0; i < n; i++)
@@ -171,6 +178,8 @@ sg_status sgi_quantities_evaluate(const sgi_problem *problem, const sgi_point_se
         allocate_chunk(&c, problem, set, set->request_count * (size_t)problem->names.field_count,
                        places->count, &allocator);
     if (status == SG_OK) {
+        for (size_t k = 0; k < problem->unknown_count; k++)
+            c.unknowns[k] = sgi_problem_unknown(problem, network, k);
         status = evaluate_chunks(&c, problem, set, plan, network, places, outputs, pool);
         release_chunk(&c);
     }

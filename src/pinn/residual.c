@@ -38,13 +38,14 @@ struct sgi_residual {
     sg_jet_plan **plans;   /* (set_count) */
 };
 
-/* A worker's memory: pointers, parameters, residuals, normals, program registers. */
+/* A worker's memory: pointers, parameters, residuals, normals, unknowns, program registers. */
 typedef struct workspace {
     const void **inputs; /* (slots) */
-    void **outputs;      /* (components + values) */
+    void **outputs;      /* (components + values + unknowns) */
     double *parameters;  /* (2 * components) of a Jacobian call */
     char *residuals;     /* (components, SG_JET_TILE_POINTS) */
     char *normals;       /* (coordinates, SG_JET_TILE_POINTS) */
+    char *unknowns;      /* (unknowns, SG_JET_TILE_POINTS) */
     void *scratch;
 } workspace;
 
@@ -77,13 +78,14 @@ static size_t lay_out(const set_context *context, char *at, workspace *w)
     if (set->varying.program && set->varying.program->input_count > slots)
         slots = set->varying.program->input_count;
     size_t sizes[] = {slots * sizeof(void *),
-                      (components + set->value_count) * sizeof(void *),
+                      (components + set->value_count + set->unknown_count) * sizeof(void *),
                       2 * components * sizeof(double),
                       components * tile_bytes(),
                       (size_t)context->owner->problem->names.coordinate_count * tile_bytes(),
+                      context->owner->problem->unknown_count * tile_bytes(),
                       larger(varying, larger(residual, gradient))};
-    size_t offsets[6], total = 0;
-    for (int i = 0; i < 6; i++) {
+    size_t offsets[7], total = 0;
+    for (int i = 0; i < 7; i++) {
         offsets[i] = total;
         total += round_up(sizes[i]);
     }
@@ -93,7 +95,8 @@ static size_t lay_out(const set_context *context, char *at, workspace *w)
                          (double *)(void *)(at + offsets[2]),
                          at + offsets[3],
                          at + offsets[4],
-                         at + offsets[5]};
+                         at + offsets[5],
+                         at + offsets[6]};
     return total;
 }
 
@@ -151,6 +154,51 @@ static bool reads_normals(const sgi_bound_program *bound)
     return false;
 }
 
+static double value_at(const set_context *c, const void *values, size_t i)
+{
+    return c->owner->options.type == SG_FLOAT32 ? (double)((const float *)values)[i]
+                                                : ((const double *)values)[i];
+}
+
+static void put_number(const set_context *c, void *values, size_t i, double value)
+{
+    if (c->owner->options.type == SG_FLOAT32)
+        ((float *)values)[i] = (float)value;
+    else
+        ((double *)values)[i] = value;
+}
+
+/* The parameter of an unknown constant, as the network has it now. */
+static double unknown_parameter(const set_context *c, const sg_jet_tile *tile, size_t unknown)
+{
+    return value_at(c, tile->scalars, unknown);
+}
+
+/* Its value, the same for all points. */
+static void *spread_unknown(const set_context *c, const sg_jet_tile *tile, size_t unknown,
+                            const workspace *w)
+{
+    char *values = w->unknowns + unknown * tile_bytes();
+    double value = sgi_unknown_value(&c->owner->problem->unknowns[unknown],
+                                     unknown_parameter(c, tile, unknown));
+    for (size_t i = 0; i < tile->count; i++)
+        put_number(c, values, i, value);
+    return values;
+}
+
+/* From derivatives by the values of unknown constants to those by their parameters. */
+static void take_slopes(const set_context *c, const sg_jet_tile *tile)
+{
+    for (size_t k = 0; k < c->set->unknown_count; k++) {
+        size_t unknown = c->set->unknown_indices[k];
+        double slope = sgi_unknown_slope(&c->owner->problem->unknowns[unknown],
+                                         unknown_parameter(c, tile, unknown));
+        void *adjoints = tile->scalar_adjoints[unknown];
+        for (size_t i = 0; i < tile->count; i++)
+            put_number(c, adjoints, i, slope * value_at(c, adjoints, i));
+    }
+}
+
 static void connect(const set_context *c, const sg_jet_tile *tile, const sgi_bound_program *bound,
                     workspace *w)
 {
@@ -171,6 +219,8 @@ static void connect(const set_context *c, const sg_jet_tile *tile, const sgi_bou
             w->inputs[s] = tile->coordinates[slot.index];
         else if (slot.kind == SG_SLOT_NORMAL)
             w->inputs[s] = w->normals + slot.index * tile_bytes();
+        else if (slot.kind == SG_SLOT_UNKNOWN)
+            w->inputs[s] = spread_unknown(c, tile, slot.index, w);
         else
             w->inputs[s] = tile->values[slot.index];
     }
@@ -202,12 +252,6 @@ static void add_sums(const set_context *c, const sg_jet_tile *tile, const worksp
     }
 }
 
-static double value_at(const set_context *c, const void *values, size_t i)
-{
-    return c->owner->options.type == SG_FLOAT32 ? (double)((const float *)values)[i]
-                                                : ((const double *)values)[i];
-}
-
 /* Adds the share of these points in each integral. */
 static void add_integrals(const set_context *c, const sg_jet_tile *tile, const workspace *w)
 {
@@ -216,17 +260,22 @@ static void add_integrals(const set_context *c, const sg_jet_tile *tile, const w
             tile->sums[2 * j + 1] += weight_of(c, tile->first + i) * value_at(c, w->outputs[j], i);
 }
 
+static void weigh(const set_context *c, const sg_jet_tile *tile, void *adjoints)
+{
+    for (size_t i = 0; i < tile->count; i++)
+        if (c->owner->options.type == SG_FLOAT32)
+            ((float *)adjoints)[i] *= (float)weight_of(c, tile->first + i);
+        else
+            ((double *)adjoints)[i] *= weight_of(c, tile->first + i);
+}
+
 /* Points take part in an integral's adjoints by their weights. */
 static void weigh_adjoints(const set_context *c, const sg_jet_tile *tile)
 {
-    for (size_t k = 0; k < c->set->value_count; k++) {
-        void *adjoints = tile->adjoints[c->set->value_indices[k]];
-        for (size_t i = 0; i < tile->count; i++)
-            if (c->owner->options.type == SG_FLOAT32)
-                ((float *)adjoints)[i] *= (float)weight_of(c, tile->first + i);
-            else
-                ((double *)adjoints)[i] *= weight_of(c, tile->first + i);
-    }
+    for (size_t k = 0; k < c->set->value_count; k++)
+        weigh(c, tile, tile->adjoints[c->set->value_indices[k]]);
+    for (size_t k = 0; k < c->set->unknown_count; k++)
+        weigh(c, tile, tile->scalar_adjoints[c->set->unknown_indices[k]]);
 }
 
 /* Leaves sqrt(2 w / N) r where it was asked for. */
@@ -274,6 +323,9 @@ static void residual_callback(void *context, const sg_jet_tile *tile)
     connect(c, tile, bound, &w);
     for (size_t i = 0; tile->adjoints && i < set->value_count; i++)
         w.outputs[(size_t)set->component_count + i] = tile->adjoints[set->value_indices[i]];
+    for (size_t i = 0; tile->adjoints && i < set->unknown_count; i++)
+        w.outputs[(size_t)set->component_count + set->value_count + i] =
+            tile->scalar_adjoints[set->unknown_indices[i]];
     sgi_program_evaluate(bound->program, c->owner->isa, c->owner->options.type, tile->count,
                          w.inputs, tile->adjoints ? seeds(c, tile, &w) : NULL, w.outputs,
                          w.scratch);
@@ -281,6 +333,8 @@ static void residual_callback(void *context, const sg_jet_tile *tile)
         add_integrals(c, tile, &w);
     else if (tile->sums)
         add_sums(c, tile, &w);
+    if (tile->adjoints)
+        take_slopes(c, tile);
     if (tile->adjoints && tile->component < 0 && set->integral)
         weigh_adjoints(c, tile);
     if (tile->sums && c->stored)

@@ -73,6 +73,11 @@ static sg_status create_stage(sg_pinn_trainer *t, int index, sg_pool *pool, sg_i
     sg_optim_config optim = sgi_problem_optim(t->pinn->problem, index, schedule);
     optim.isa = isa;
     status = sg_optim_create(&s->optim, t->pinn->params, &optim, pool, &t->allocator);
+    for (size_t k = 0; k < t->pinn->problem->unknown_count && status == SG_OK; k++) {
+        const sgi_unknown *unknown = &t->pinn->problem->unknowns[k];
+        status = sg_optim_set_rate_factor(s->optim, sg_params_find(t->pinn->params, unknown->label),
+                                          unknown->rate);
+    }
     if (status == SG_OK && optim.kind == SG_OPTIM_MULTIADAM)
         status = create_groups(t, s->optim);
     return status;

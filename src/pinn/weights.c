@@ -2,12 +2,15 @@
 #include "pinn/weights.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/diagnostic.h"
 #include "base/params.h"
 #include "pinn/pinn.h"
+
+#define PARAMETER ".parameter" /* what is trained of a scalar */
 
 void sgi_weights_release(sgi_weights *list)
 {
@@ -22,9 +25,10 @@ sg_status sgi_weights_list(sgi_weights *list, const sg_jet_network *network,
     size_t layers = (size_t)sg_jet_network_layers(network);
     sg_type type = sg_jet_network_type(network);
     sgi_tensor_type stored = type == SG_FLOAT32 ? SG_TENSOR_F32 : SG_TENSOR_F64;
-    list->tensors = sgi_allocate(&list->allocator, 2 * layers + 2, sizeof *list->tensors);
-    list->names = sgi_allocate(&list->allocator, 2 * layers + 2, sizeof *list->names);
-    list->count = 2 * layers;
+    size_t scalars = sg_jet_network_scalars(network), all = 2 * layers + scalars;
+    list->tensors = sgi_allocate(&list->allocator, all + 2, sizeof *list->tensors);
+    list->names = sgi_allocate(&list->allocator, all + 2, sizeof *list->names);
+    list->count = all;
     if (!list->tensors || !list->names) {
         sgi_weights_release(list);
         return SG_ERROR_MEMORY;
@@ -45,6 +49,16 @@ sg_status sgi_weights_list(sgi_weights *list, const sg_jet_network *network,
                                                 .rank = 1,
                                                 .shape = {(size_t)layer.outputs},
                                                 .data = sgi_element(values, type, layer.bias)};
+    }
+    size_t first = sg_jet_network_parameters(network) - scalars;
+    for (size_t k = 0; k < scalars; k++) {
+        char *name = list->names[2 * layers + k];
+        snprintf(name, SG_WEIGHT_NAME, "%s" PARAMETER, sg_jet_network_scalar(network, k));
+        list->tensors[2 * layers + k] = (sgi_tensor){.name = name,
+                                                     .type = stored,
+                                                     .rank = 1,
+                                                     .shape = {1},
+                                                     .data = sgi_element(values, type, first + k)};
     }
     return SG_OK;
 }
@@ -74,11 +88,16 @@ static bool same_shape(const sgi_tensor *a, const sgi_tensor *b)
     return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof a->shape[0]) == 0;
 }
 
-static sg_status check_weights(const sgi_weights *list, const sgi_safetensors *file,
+static sg_status check_weights(const sgi_weights *list, size_t scalars, const sgi_safetensors *file,
                                const char *path, sg_diagnostic *diagnostic)
 {
     for (size_t i = 0; i < list->count; i++) {
         const sgi_tensor *want = &list->tensors[i], *have = sgi_safetensors_find(file, want->name);
+        if (!have && i >= list->count - scalars) {
+            return sgi_fail_file(diagnostic, SG_ERROR_FORMAT, path,
+                                 "has no '%s': it was saved without this unknown constant",
+                                 want->name);
+        }
         if (!have) {
             return sgi_fail_file(diagnostic, SG_ERROR_FORMAT, path, "has no tensor '%s'",
                                  want->name);
@@ -118,7 +137,8 @@ sg_status sgi_weights_read(const sgi_safetensors *file, const char *path, sg_jet
     sgi_weights list;
     if (sgi_weights_list(&list, network, allocator) != SG_OK)
         return no_memory(diagnostic);
-    sg_status status = check_weights(&list, file, path, diagnostic);
+    sg_status status =
+        check_weights(&list, sg_jet_network_scalars(network), file, path, diagnostic);
     for (size_t i = 0; i < list.count && status == SG_OK; i++)
         copy_weights(&list.tensors[i], sgi_safetensors_find(file, list.tensors[i].name));
     sgi_weights_release(&list);
@@ -139,16 +159,86 @@ sg_status sgi_weights_load(const char *path, sg_jet_network *network, const sg_a
 /* ---- The public half --------------------------------------------------------------------------
  */
 
+/* The network's tensors and the values of unknown constants. */
+static sg_status save_all(const sg_pinn *p, const char *path, sgi_weights *list,
+                          sg_diagnostic *diagnostic)
+{
+    double values[SG_MOST_UNKNOWNS];
+    sgi_tensor tensors[SG_MOST_UNKNOWNS];
+    size_t count = p->information.unknown_count, all = list->count + count;
+    sgi_tensor_note note = {"format", "pt"};
+    for (size_t k = 0; k < count; k++) {
+        values[k] = sg_pinn_unknown_value(p, k);
+        tensors[k] = (sgi_tensor){.name = p->problem->unknowns[k].label,
+                                  .type = SG_TENSOR_F64,
+                                  .rank = 1,
+                                  .shape = {1},
+                                  .data = &values[k]};
+    }
+    sgi_tensor *joined = sgi_allocate(&p->allocator, all, sizeof *joined);
+    if (!joined)
+        return no_memory(diagnostic);
+    memcpy(joined, list->tensors, list->count * sizeof *joined);
+    memcpy(joined + list->count, tensors, count * sizeof *joined);
+    sg_status status = sgi_safetensors_write(path, joined, all, &note, 1, diagnostic);
+    sgi_release(&p->allocator, joined);
+    return status;
+}
+
 sg_status sg_pinn_save(const sg_pinn *p, const char *path, sg_diagnostic *diagnostic)
 {
     if (!p || !path)
         return sgi_fail(diagnostic, SG_ERROR_ARGUMENT, "%s", sg_status_text(SG_ERROR_ARGUMENT));
-    return sgi_weights_save(path, p->network, &p->allocator, diagnostic);
+    sgi_weights list;
+    if (sgi_weights_list(&list, p->network, &p->allocator) != SG_OK)
+        return no_memory(diagnostic);
+    sg_status status = save_all(p, path, &list, diagnostic);
+    sgi_weights_release(&list);
+    return status;
+}
+
+/* The values that the file has of unknown constants, NaN where it has none; each must be one that
+ * the problem allows. */
+static sg_status read_unknowns(const sg_pinn *p, const sgi_safetensors *file, const char *path,
+                               double *values, sg_diagnostic *diagnostic)
+{
+    for (size_t k = 0; k < p->information.unknown_count; k++) {
+        const sgi_unknown *u = &p->problem->unknowns[k];
+        const sgi_tensor *tensor = sgi_safetensors_find(file, u->label);
+        bool there = tensor && tensor->type == SG_TENSOR_F64 && sgi_tensor_elements(tensor) == 1;
+        values[k] = there ? *(const double *)tensor->data : NAN;
+        if (there && !sgi_unknown_may_be(u, values[k]))
+            return sgi_fail_file(diagnostic, SG_ERROR_FORMAT, path,
+                                 "the unknown '%s' is %g there, which is not between its bounds %g "
+                                 "and %g",
+                                 u->name, values[k], u->lower, u->upper);
+    }
+    return SG_OK;
+}
+
+/* The parameters are those of the file. Where the bounds, the start or the scale were others, they
+ * mean other values: then the values count. */
+static sg_status load_all(sg_pinn *p, const sgi_safetensors *file, const char *path,
+                          sg_diagnostic *diagnostic)
+{
+    double values[SG_MOST_UNKNOWNS];
+    sg_status status = read_unknowns(p, file, path, values, diagnostic);
+    if (status == SG_OK)
+        status = sgi_weights_read(file, path, p->network, &p->allocator, diagnostic);
+    for (size_t k = 0; k < p->information.unknown_count && status == SG_OK; k++)
+        if (!isnan(values[k]) && values[k] != sg_pinn_unknown_value(p, k))
+            status = sg_pinn_set_unknown(p, k, values[k]);
+    return status;
 }
 
 sg_status sg_pinn_load(sg_pinn *p, const char *path, sg_diagnostic *diagnostic)
 {
     if (!p || !path)
         return sgi_fail(diagnostic, SG_ERROR_ARGUMENT, "%s", sg_status_text(SG_ERROR_ARGUMENT));
-    return sgi_weights_load(path, p->network, &p->allocator, diagnostic);
+    sgi_safetensors *file;
+    sg_status status = sgi_safetensors_open(&file, path, &p->allocator, diagnostic);
+    if (status == SG_OK)
+        status = load_all(p, file, path, diagnostic);
+    sgi_safetensors_close(file);
+    return status;
 }

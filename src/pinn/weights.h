@@ -6,21 +6,22 @@
 #include "stablegrad/diagnostic.h"
 #include "stablegrad/jet.h"
 
-enum { SG_WEIGHT_NAME = 40 };
+enum { SG_WEIGHT_NAME = 72 };
 
 /* Tensors over the network's own memory; `names` holds their texts. */
 typedef struct sgi_weights {
     sg_allocator allocator;
     sgi_tensor *tensors;
     char (*names)[SG_WEIGHT_NAME];
-    size_t count; /* two for each layer; there is room for two more */
+    size_t count; /* two for each layer and one for each scalar; there is room for two more */
 } sgi_weights;
 
 SG_CHECKED sg_status sgi_weights_list(sgi_weights *list, const sg_jet_network *network,
                                       const sg_allocator *allocator);
 void sgi_weights_release(sgi_weights *list);
 
-/* Weights only: layers.N.weight (out, in), layers.N.bias (out), in the network's type. */
+/* Weights only: layers.N.weight (out, in), layers.N.bias (out), in the network's type, and of each
+ * scalar NAME.parameter (1). */
 SG_CHECKED sg_status sgi_weights_save(const char *path, const sg_jet_network *network,
                                       const sg_allocator *allocator, sg_diagnostic *diagnostic);
 

@@ -202,6 +202,9 @@ static sg_status make_arrays(examination *e)
             e->inputs[s] = e->coordinates[(size_t)input->side * d + (size_t)input->index];
         if (input->kind == SG_INPUT_NORMAL)
             e->inputs[s] = e->normals[input->index];
+        if (input->kind == SG_INPUT_UNKNOWN)
+            for (size_t i = 0; i < N; i++)
+                block[i] = e->problem->unknowns[input->index].start;
     }
     return SG_OK;
 }
@@ -280,7 +283,7 @@ static void judge(const examination *e, int component, double size, double toler
     row->passed = row->largest <= tolerance;
 }
 
-/* The fields in each component, as bits. */
+/* The fields in each component, as bits, and whether it has unknown constants. */
 static sg_status note_fields(examination *e, sgi_check_row *rows)
 {
     const sgi_expressions *exprs = e->problem->exprs;
@@ -293,6 +296,8 @@ static sg_status note_fields(examination *e, sgi_check_row *rows)
             const sgi_input *input = reached[i] ? sgi_expr_input(exprs, i) : NULL;
             if (input && input->kind == SG_INPUT_FIELD)
                 rows[c].fields |= (uint64_t)1 << input->index;
+            if (input && input->kind == SG_INPUT_UNKNOWN)
+                rows[c].unknown = rows[c].passed = true;
         }
     }
     return SG_OK;

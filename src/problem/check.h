@@ -21,6 +21,7 @@ typedef struct sgi_check_row {
     double mean;
     double scale;                      /* largest sum of the terms' sizes, or the solution's */
     double worst[SG_MOST_COORDINATES]; /* the point of the largest */
+    bool unknown; /* it has unknown constants: whether it fits cannot be said, and it passes */
     bool passed;
 } sgi_check_row;
 

@@ -292,3 +292,48 @@ const sgi_codec sgi_codec_renewal = {.takes = "a number of steps, or never",
                                      .read = read_renewal,
                                      .write = write_renewal,
                                      .number = true};
+
+/* One bound: a number, or an infinite one. */
+static sg_status read_bound(sgi_reader *reader, const sgi_option *option, const sgi_yaml *node,
+                            double *value)
+{
+    static const struct {
+        const char *word;
+        double value;
+    } words[] = {{"inf", INFINITY},   {"+inf", INFINITY},   {".inf", INFINITY},
+                 {"-inf", -INFINITY}, {"-.inf", -INFINITY}, {"+.inf", INFINITY}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (sgi_yaml_is(node, words[i].word)) {
+            *value = words[i].value;
+            return SG_OK;
+        }
+    return sgi_read_real(reader, option, node, value);
+}
+
+static sg_status read_bounds(sgi_reader *reader, const sgi_option *option, const sgi_yaml *node,
+                             void *value)
+{
+    double *bounds = value;
+    if (node->kind != SG_YAML_SEQUENCE || node->count != 2)
+        return sgi_option_wrong(reader, option, node, option->codec->takes);
+    sg_status status = read_bound(reader, option, node->first, &bounds[0]);
+    return status == SG_OK ? read_bound(reader, option, node->last, &bounds[1]) : status;
+}
+
+static void write_bounds(sgi_output *out, const void *value)
+{
+    const double *bounds = value;
+    for (int i = 0; i < 2; i++) {
+        sgi_put(out, i ? ", " : "[");
+        if (isfinite(bounds[i]))
+            sgi_put_number(out, bounds[i]);
+        else
+            sgi_put(out, bounds[i] < 0 ? "-inf" : "inf");
+    }
+    sgi_put(out, "]");
+}
+
+const sgi_codec sgi_codec_bounds = {.takes =
+                                        "two numbers, of which either may be infinite, as [0, inf]",
+                                    .read = read_bounds,
+                                    .write = write_bounds};

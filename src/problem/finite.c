@@ -52,6 +52,9 @@ static sg_status make_arrays(trial *t)
             t->inputs[s] = t->coordinates[(size_t)input->side * d + (size_t)input->index];
         if (input->kind == SG_INPUT_NORMAL)
             t->inputs[s] = t->normals[input->index];
+        if (input->kind == SG_INPUT_UNKNOWN)
+            for (size_t i = 0; i < N; i++)
+                block[i] = t->problem->unknowns[input->index].start;
     }
     memset(t->bad, 1, components * N);
     return SG_OK;

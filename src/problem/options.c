@@ -4,16 +4,22 @@
 #include "config/training_rows.h"
 #include "domain/sequence.h"
 #include "problem/settings.h"
+#include "problem/unknowns.h"
 
 #define TOP(member)       offsetof(sgi_settings, member)
 #define EQUATION(member)  offsetof(sgi_equation_settings, member)
 #define CONDITION(member) offsetof(sgi_condition_settings, member)
+#define UNKNOWN(member)   offsetof(sgi_unknown, member)
 #define DISTRIBUTIONS     SG_POINTS_LIST(SGI_LIST_WORD)
 /* A step or an evaluation of more points than this would take an hour. */
 #define POINTS(path, at, initial, help)                                                            \
     {                                                                                              \
         path, &sgi_codec_integer, at, 1, 1e9, NULL, initial, help                                  \
     }
+
+#define UNKNOWN_ROWS                                                                               \
+    CHOICE("training.stablegrad.unknowns", TOP(training.unknowns), "leave block", "leave",         \
+           "whether the gradient of an unknown constant is left as it is, or is a block"),
 
 static const sgi_option rows[] = {
     TEXT("name", TOP(name), "", "the name of the runs; by default that of the file"),
@@ -25,6 +31,15 @@ static const sgi_option rows[] = {
     SECTION("fields", "the unknown functions, which are the outputs of the network"),
     SECTION("constants", "named numbers; each may be an expression of the others"),
     SECTION("definitions", "named expressions; their derivatives have names too, as phi_x"),
+    SECTION("unknowns", "constants that training finds: {k: {start: 0.5, bounds: [0.1, 10]}}"),
+    REAL("unknowns.*.start", UNKNOWN(start), -1e300, 1e300, NULL,
+         "the value that training begins with; k: 0.5 is short for k: {start: 0.5}"),
+    OTHER("unknowns.*.bounds", bounds, UNKNOWN(lower), -1e300, 1e300, "[-inf, inf]",
+          "what the value stays strictly between; either may be infinite"),
+    REAL("unknowns.*.scale", UNKNOWN(scale), 1e-300, 1e300, NULL,
+         "the size of a change: by default that of the start, or of the bounds"),
+    REAL("unknowns.*.rate", UNKNOWN(rate), 1e-9, 1e9, "1",
+         "factor of the learning rate; optimizers of second order need none"),
     SECTION("equations", "the equations, each an expression that should be 0, or left = right"),
     SECTION("equations.*.expression", "the equation, when it is given with a weight or a region"),
     SECTION("equations.*.in", "the shape that this equation holds in; by default the whole domain"),
@@ -136,7 +151,8 @@ static const sgi_option rows[] = {
         COUNT("training.steps", TOP(training.steps), 1, "10000",
               "how many steps the optimizer takes"),
         "seed of the initial weights and of all points", "half",
-        "forever, or margin (ends and begins again as diagnose measures)", "layer", "100",
+        "forever, or margin (ends and begins again as diagnose measures)", "layer", UNKNOWN_ROWS,
+        "100",
         COUNT("training.evaluate_every", TOP(training.evaluate_every), 0, "0",
               "steps between two evaluations; 0 means a twentieth of all steps, but at most 1000"),
         COUNT("training.checkpoint_every", TOP(training.checkpoint_every), 1, "5000",
@@ -169,7 +185,8 @@ static const sgi_shorthand shorthands[] = {
     {"training.stablegrad", "method", false},
 };
 
-static const sgi_item items[] = {{"equations", "an equation"}, {"conditions", "a condition"}};
+static const sgi_item items[] = {
+    {"equations", "an equation"}, {"conditions", "a condition"}, {"unknowns", "an unknown"}};
 
 const sgi_option_table sgi_problem_options = {
     .what = "a problem",

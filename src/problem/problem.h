@@ -15,6 +15,7 @@
 #include "problem/domain.h"
 #include "problem/options.h"
 #include "problem/settings.h"
+#include "problem/unknowns.h"
 #include "stablegrad/jet.h"
 
 enum { SG_MOST_FIELDS = 64, SG_MOST_FACES = 32, SG_MOST_COMPONENTS = 64, SG_MOST_SETS = 64 };
@@ -57,10 +58,16 @@ typedef struct sgi_term {
 } sgi_term;
 
 /* Where a slot of a program reads from. */
-typedef enum sgi_slot_kind { SG_SLOT_COORDINATE, SG_SLOT_NORMAL, SG_SLOT_VALUE } sgi_slot_kind;
+typedef enum sgi_slot_kind {
+    SG_SLOT_COORDINATE,
+    SG_SLOT_NORMAL,
+    SG_SLOT_VALUE,
+    SG_SLOT_UNKNOWN
+} sgi_slot_kind;
 typedef struct sgi_slot {
     sgi_slot_kind kind;
-    size_t index; /* p * C + c of coordinates; c of normals; (p * R + r) * O + o of values */
+    size_t index; /* p * C + c of coordinates; c of normals; (p * R + r) * O + o of values; which
+                     unknown constant */
 } sgi_slot;
 
 typedef struct sgi_bound_program {
@@ -94,9 +101,12 @@ typedef struct sgi_point_set {
     size_t request_count;
     sgi_bound_program varying;  /* outputs: coefficients of the requests that vary; NULL: none do */
     sgi_bound_program residual; /* outputs: the components */
-    sgi_bound_program gradient; /* outputs: the components, then adjoints of value_indices */
+    sgi_bound_program gradient; /* outputs: the components, then adjoints of value_indices, then
+                                   of unknown_indices */
     size_t *value_indices;      /* (value_count): (p * R + r) * O + o */
     size_t value_count;
+    size_t *unknown_indices; /* (unknown_count): the unknown constants that it reads */
+    size_t unknown_count;
     sgi_arena own; /* of a set that is released before its problem */
 } sgi_point_set;
 
@@ -128,7 +138,9 @@ typedef struct sgi_problem {
     sgi_source *sources; /* the file, then each override */
     sgi_yaml *root;
     sgi_expressions *exprs;
-    sgi_names names; /* coordinates, fields, constants, definitions */
+    sgi_names names;       /* coordinates, fields, constants, definitions */
+    sgi_unknown *unknowns; /* (unknown_count), in the order of the file */
+    size_t unknown_count;
     double lower[SG_MOST_COORDINATES], upper[SG_MOST_COORDINATES];
     sgi_domain domain;
     sgi_settings settings;
@@ -209,7 +221,10 @@ sg_jet_init sgi_problem_init(const sgi_problem *problem);
 sg_scale_config sgi_problem_scale(const sgi_problem *problem, int stage);
 sg_optim_config sgi_problem_optim(const sgi_problem *problem, int stage, sg_schedule_term *terms);
 
-double sgi_problem_parameters(const sgi_problem *problem); /* of the network */
+/* The value of unknown constant `index` in a network of the problem. */
+double sgi_problem_unknown(const sgi_problem *problem, const sg_jet_network *network, size_t index);
+
+double sgi_problem_parameters(const sgi_problem *problem); /* of the network, and the unknowns */
 
 /* Steps of all stages, SG_STEPS_WITHOUT_END at most. */
 int64_t sgi_problem_steps(const sgi_problem *problem);
@@ -227,6 +242,20 @@ double sgi_problem_second_bytes(const sgi_problem *problem, const sgi_training_s
 
 /* Sections of the file, in this order; each leaves a diagnostic on SG_ERROR_FORMAT. */
 SG_CHECKED sg_status sgi_problem_read_names(sgi_problem *problem, sgi_reader *reader);
+
+/* Unknown constants: their names beside the other symbols, then what is said of each, then that
+ * each is used. */
+SG_CHECKED sg_status sgi_problem_name_unknowns(sgi_problem *problem, sgi_reader *reader);
+SG_CHECKED sg_status sgi_problem_read_unknowns(sgi_problem *problem, sgi_reader *reader);
+SG_CHECKED sg_status sgi_problem_check_unknowns(sgi_problem *problem, sgi_reader *reader);
+
+/* A new name must be well-formed and mean nothing yet. */
+SG_CHECKED sg_status sgi_problem_check_name(sgi_reader *reader, const sgi_yaml *node,
+                                            bool coordinate);
+
+/* Marks in `reached` (nodes) what equations and conditions together depend on; `one` (nodes) is
+ * scratch memory. */
+void sgi_problem_reach(const sgi_problem *problem, uint8_t *reached, uint8_t *one);
 
 /* Names of equations and conditions, which are names of arrays in files and of terms in metrics:
  * those that could not be written at the end of a run are refused. */

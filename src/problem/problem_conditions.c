@@ -83,6 +83,15 @@ static sgi_expr integrand(const condition *c, sgi_expr expr)
     return c->set->integral ? sgi_mul(exprs, sgi_constant(exprs, c->set->measure), expr) : expr;
 }
 
+/* Whether it is the same at all points; unknown constants are. */
+static bool is_number(const condition *c, sgi_expr expr)
+{
+    sgi_expressions *exprs = c->problem->exprs;
+    return !sgi_depends_on(exprs, expr, SG_INPUT_FIELD) &&
+           !sgi_depends_on(exprs, expr, SG_INPUT_COORDINATE) &&
+           !sgi_depends_on(exprs, expr, SG_INPUT_NORMAL);
+}
+
 /* Whether a key that cannot be read as an expression looks like a misspelt option. */
 static bool looks_like_option(const sgi_names *names, const sgi_yaml *key)
 {
@@ -116,7 +125,6 @@ static sg_status read_pair(condition *c, const sgi_yaml *key)
     sgi_scope scope = scope_of(c);
     sgi_expr left, right;
     char fields[200];
-    double number;
     sg_status status = refuse_equation(c, key);
     if (status != SG_OK)
         return status;
@@ -138,7 +146,7 @@ static sg_status read_pair(condition *c, const sgi_yaml *key)
     if (is_flat(c, left))
         return refuse(c, key, "has a left side that changes in jumps alone, as comparisons do",
                       "as in  u: -sin(pi*x)");
-    if (c->set->integral && !sgi_is_constant(c->problem->exprs, right, &number))
+    if (c->set->integral && !is_number(c, right))
         return refuse(c, value, "gives an integral, which is one number",
                       "what belongs under the integral stands on the left side");
     return add_component(c, key, sgi_sub(c->problem->exprs, integrand(c, left), right));

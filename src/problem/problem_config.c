@@ -53,7 +53,7 @@ double sgi_problem_parameters(const sgi_problem *problem)
         parameters += (inputs + 1) * outputs;
         inputs = outputs;
     }
-    return parameters;
+    return parameters + (double)problem->unknown_count;
 }
 
 /* The square of a method of second order, and the number of points with which it would fit. */
@@ -111,8 +111,11 @@ sg_status sgi_problem_network(const sgi_problem *problem, sgi_arena *storage,
     double *scale = sgi_arena_allocate(storage, 2 * coordinates, sizeof *scale);
     bool *keep = sgi_arena_allocate(storage, coordinates, sizeof *keep);
     double *rows = sgi_arena_allocate(storage, waves * coordinates, sizeof *rows);
-    if (!scale || !keep || !rows)
+    const char **unknowns = sgi_arena_allocate(storage, problem->unknown_count, sizeof *unknowns);
+    if (!scale || !keep || !rows || !unknowns)
         return SG_ERROR_MEMORY;
+    for (size_t k = 0; k < problem->unknown_count; k++)
+        unknowns[k] = problem->unknowns[k].label;
     double *shift = scale + coordinates;
     for (size_t k = 0; k < coordinates; k++) {
         double lower = problem->lower[k], upper = problem->upper[k];
@@ -128,8 +131,20 @@ sg_status sgi_problem_network(const sgi_problem *problem, sgi_arena *storage,
                                       .outputs = problem->names.field_count,
                                       .activation = (sg_activation)settings->network.activation,
                                       .frequency = settings->network.frequency,
-                                      .type = (sg_type)settings->network.precision};
+                                      .type = (sg_type)settings->network.precision,
+                                      .scalars = unknowns,
+                                      .scalar_count = problem->unknown_count};
     return SG_OK;
+}
+
+double sgi_problem_unknown(const sgi_problem *problem, const sg_jet_network *network, size_t index)
+{
+    size_t at = sg_jet_network_parameters(network) - problem->unknown_count + index;
+    const void *values = sg_jet_network_values(network);
+    double parameter = sg_jet_network_type(network) == SG_FLOAT32
+                           ? (double)((const float *)values)[at]
+                           : ((const double *)values)[at];
+    return sgi_unknown_value(&problem->unknowns[index], parameter);
 }
 
 sg_jet_init sgi_problem_init(const sgi_problem *problem)

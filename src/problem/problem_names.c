@@ -40,8 +40,7 @@ static sg_status refuse_name(sgi_reader *reader, const sgi_yaml *node)
     return status;
 }
 
-/* A new name must be well-formed and mean nothing yet. */
-static sg_status check_new_name(sgi_reader *reader, const sgi_yaml *node, bool coordinate)
+sg_status sgi_problem_check_name(sgi_reader *reader, const sgi_yaml *node, bool coordinate)
 {
     static const char *const kinds[] = {[SG_NAME_COORDINATE] = "a coordinate",
                                         [SG_NAME_FIELD] = "a field",
@@ -66,7 +65,7 @@ static sg_status read_coordinate_names(sgi_problem *problem, sgi_reader *reader,
     sgi_names *names = &problem->names;
     names->time = -1;
     for (const sgi_yaml *key = section->first; key; key = key->next->next) {
-        sg_status status = check_new_name(reader, key, true);
+        sg_status status = sgi_problem_check_name(reader, key, true);
         if (status != SG_OK)
             return status;
         if (names->coordinate_count == SG_MOST_COORDINATES)
@@ -93,7 +92,7 @@ static sg_status read_fields(sgi_problem *problem, sgi_reader *reader)
     problem->names.fields = fields;
     for (const sgi_yaml *item = one ? section : section->first; item;
          item = one ? NULL : item->next) {
-        status = check_new_name(reader, item, false);
+        status = sgi_problem_check_name(reader, item, false);
         if (status != SG_OK)
             return status;
         if (problem->names.field_count == SG_MOST_FIELDS)
@@ -121,7 +120,7 @@ static sg_status read_symbols(sgi_problem *problem, sgi_reader *reader, const ch
     if (!names->symbols)
         return SG_ERROR_MEMORY;
     for (const sgi_yaml *name = section->first; name; name = name->next->next) {
-        sg_status status = check_new_name(reader, name, false);
+        sg_status status = sgi_problem_check_name(reader, name, false);
         if (status != SG_OK)
             return status;
         names->symbols[names->symbol_count++] =
@@ -263,8 +262,12 @@ sg_status sgi_problem_read_names(sgi_problem *problem, sgi_reader *reader)
         status = read_symbols(problem, reader, "constants", true);
     if (status == SG_OK)
         status = read_symbols(problem, reader, "definitions", false);
+    if (status == SG_OK)
+        status = sgi_problem_name_unknowns(problem, reader);
     for (int i = 0; i < problem->names.symbol_count && status == SG_OK; i++)
         status = sgi_names_resolve(&problem->names, &problem->names.symbols[i], reader->diagnostic);
+    if (status == SG_OK)
+        status = sgi_problem_read_unknowns(problem, reader);
     return status == SG_OK ? read_bounds(problem, reader, coordinates) : status;
 }
 
@@ -279,8 +282,7 @@ static bool is_used(const sgi_expressions *exprs, const uint8_t *reached, int fi
     return false;
 }
 
-/* Of equations and conditions together: which nodes they depend on. */
-static void reach_all(const sgi_problem *problem, uint8_t *reached, uint8_t *one)
+void sgi_problem_reach(const sgi_problem *problem, uint8_t *reached, uint8_t *one)
 {
     for (int k = 0; k < problem->set_count; k++) {
         const sgi_point_set *set = &problem->sets[k];
@@ -298,7 +300,7 @@ sg_status sgi_problem_check_fields(sgi_problem *problem, sgi_reader *reader)
     uint8_t *reached = sgi_arena_allocate(&problem->arena, 2 * nodes, 1);
     if (!reached)
         return SG_ERROR_MEMORY;
-    reach_all(problem, reached, reached + nodes);
+    sgi_problem_reach(problem, reached, reached + nodes);
     for (int f = 0; f < problem->names.field_count; f++, item = item->next) {
         if (is_used(problem->exprs, reached, f))
             continue;

@@ -3,10 +3,11 @@
 
 #include "problem/exact_conditions.h"
 
-/* The inputs that are derivatives of fields, of all roots together. */
+/* The inputs that are derivatives of fields, of all roots together, and after them those that are
+ * unknown constants. */
 typedef struct needs {
-    sgi_expr *nodes;
-    size_t count;
+    sgi_expr *nodes; /* (count + unknowns) */
+    size_t count, unknowns;
 } needs;
 
 static sg_status find_needs(sgi_problem *problem, sgi_arena *arena, const sgi_expr *roots,
@@ -15,7 +16,7 @@ static sg_status find_needs(sgi_problem *problem, sgi_arena *arena, const sgi_ex
     sgi_expressions *exprs = problem->exprs;
     uint8_t *reached = sgi_allocate(&problem->allocator, exprs->count, 1);
     n->nodes = sgi_arena_allocate(arena, exprs->input_count, sizeof *n->nodes);
-    n->count = 0;
+    n->count = n->unknowns = 0;
     if (!reached || !n->nodes) {
         sgi_release(&problem->allocator, reached);
         return SG_ERROR_MEMORY;
@@ -25,6 +26,11 @@ static sg_status find_needs(sgi_problem *problem, sgi_arena *arena, const sgi_ex
         const sgi_input *input = reached[i] ? sgi_expr_input(exprs, i) : NULL;
         if (input && (input->kind == SG_INPUT_FIELD || input->kind == SG_INPUT_COMBINATION))
             n->nodes[n->count++] = i;
+    }
+    for (sgi_expr i = 0; i < exprs->count; i++) {
+        const sgi_input *input = reached[i] ? sgi_expr_input(exprs, i) : NULL;
+        if (input && input->kind == SG_INPUT_UNKNOWN)
+            n->nodes[n->count + n->unknowns++] = i;
     }
     sgi_release(&problem->allocator, reached);
     return SG_OK;
@@ -143,6 +149,8 @@ static sg_status bind(sgi_problem *problem, sgi_arena *arena, sgi_bound_program 
                 (sgi_slot){SG_SLOT_COORDINATE, (size_t)input->side * coordinates + index};
         else if (input->kind == SG_INPUT_NORMAL)
             bound->slots[s] = (sgi_slot){SG_SLOT_NORMAL, index};
+        else if (input->kind == SG_INPUT_UNKNOWN)
+            bound->slots[s] = (sgi_slot){SG_SLOT_UNKNOWN, index};
         else
             bound->slots[s] = (sgi_slot){SG_SLOT_VALUE, value_index(problem, q, input)};
     }
@@ -154,10 +162,15 @@ static sg_status describe(sgi_problem *problem, sgi_arena *arena, sgi_point_set 
 {
     set->requests = sgi_arena_allocate(arena, q->count, sizeof *set->requests);
     set->value_indices = sgi_arena_allocate(arena, n->count, sizeof *set->value_indices);
-    if (!set->requests || !set->value_indices)
+    set->unknown_indices = sgi_arena_allocate(arena, n->unknowns, sizeof *set->unknown_indices);
+    if (!set->requests || !set->value_indices || !set->unknown_indices)
         return SG_ERROR_MEMORY;
     set->request_count = q->count;
     set->value_count = n->count;
+    set->unknown_count = n->unknowns;
+    for (size_t i = 0; i < n->unknowns; i++)
+        set->unknown_indices[i] =
+            (size_t)sgi_expr_input(problem->exprs, n->nodes[n->count + i])->index;
     sg_status status = SG_OK;
     for (size_t r = 0; r < q->count && status == SG_OK; r++)
         status = make_request(arena, q, &q->list[r], &set->requests[r]);
@@ -188,7 +201,7 @@ static sg_status compile_programs(sgi_problem *problem, sgi_arena *arena, sgi_po
     if (status == SG_OK)
         status =
             sgi_program_create_gradient(&set->gradient.program, problem->exprs, roots, components,
-                                        n->nodes, n->count, 0, &problem->allocator);
+                                        n->nodes, n->count + n->unknowns, 0, &problem->allocator);
     return status == SG_OK ? bind(problem, arena, &set->gradient, q) : status;
 }
 

@@ -122,6 +122,7 @@ extern const sgi_codec sgi_codec_coordinates; /* unsigned: all, none, a name or 
 extern const sgi_codec sgi_codec_harmonics;   /* int[SG_MOST_COORDINATES]: {x: 4} */
 extern const sgi_codec sgi_codec_renewal;     /* int64_t: steps, never for 0, default for -1 */
 extern const sgi_codec sgi_codec_maps;        /* sgi_maps_list: none, a name or a list of names */
+extern const sgi_codec sgi_codec_bounds;      /* double[2]: [0, 10], [0, inf] */
 extern const sgi_codec sgi_codec_grid; /* int64_t[SG_MOST_COORDINATES]: 256, 256 x 128, or a list */
 
 #endif

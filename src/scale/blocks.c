@@ -5,6 +5,8 @@
 
 static bool same_block(const sg_span *a, const sg_span *b, sg_blocks blocks)
 {
+    if (a->role == SG_ROLE_SCALAR || b->role == SG_ROLE_SCALAR)
+        return false;
     return blocks == SG_BLOCKS_ALL || (blocks == SG_BLOCKS_LAYER && a->layer == b->layer);
 }
 
@@ -35,9 +37,11 @@ size_t sgi_blocks_name(const sg_params *params, sg_blocks blocks, const size_t *
     size_t i = 0;
     while (i < params->count && block_of_span[i] != block)
         i++;
-    *first = blocks == SG_BLOCKS_ALL || i == params->count ? "all" : params->spans[i].name;
+    bool scalar = i < params->count && params->spans[i].role == SG_ROLE_SCALAR;
+    bool all = blocks == SG_BLOCKS_ALL && !scalar;
+    *first = all || i == params->count ? "all" : params->spans[i].name;
     size_t length = strlen(*first);
-    if (blocks != SG_BLOCKS_LAYER)
+    if (blocks != SG_BLOCKS_LAYER || scalar)
         return length;
     for (i++; i < params->count; i++)
         if (block_of_span[i] == block)

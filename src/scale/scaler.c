@@ -79,6 +79,13 @@ static sg_status name_blocks(sg_scaler *scaler)
     return SG_OK;
 }
 
+/* ZNorm would make 0 of a single number, and AGC measures it by its value, which may be 0. */
+static bool scales_scalars(const sg_scale_config *config)
+{
+    return config->scalars &&
+           (config->method == SG_METHOD_STABLEGRAD || config->method == SG_METHOD_SIGN);
+}
+
 static void describe_blocks(sg_scaler *scaler)
 {
     for (size_t b = 0; b < scaler->block_count; b++)
@@ -91,6 +98,8 @@ static void describe_blocks(sg_scaler *scaler)
             b->smallest = FLT_MIN;
         }
         if (scaler->config.blocks == SG_BLOCKS_WEIGHT && span->role == SG_ROLE_BIAS)
+            b->touched = false;
+        if (span->role == SG_ROLE_SCALAR && !scales_scalars(&scaler->config))
             b->touched = false;
     }
 }

@@ -15,8 +15,10 @@
 #include "train/jump.h"
 #include "train/run_folder.h"
 
-/* How a number looks to people: 1.2e-03, 1.25, or 34.5 %. */
-typedef enum sgi_look { SG_LOOK_POWER, SG_LOOK_NUMBER, SG_LOOK_SHARE } sgi_look;
+/* How a number looks to people: 1.2e-03, 1.25, 34.5 %, or 0.012346 with as many digits as may
+ * matter.
+ */
+typedef enum sgi_look { SG_LOOK_POWER, SG_LOOK_NUMBER, SG_LOOK_SHARE, SG_LOOK_DIGITS } sgi_look;
 
 /* A number with its names. */
 typedef struct sgi_value {

@@ -17,6 +17,7 @@
 #include "train/field.h"
 #include "train/points_file.h"
 #include "train/record.h"
+#include "train/unknowns.h"
 
 typedef struct pinn_subject {
     sgi_subject subject;
@@ -24,7 +25,7 @@ typedef struct pinn_subject {
     sg_pool *pool;
     sg_pinn *pinn; /* over `problem` */
     sg_pinn_trainer *trainer;
-    sgi_value *terms;       /* of the last step */
+    sgi_value *terms;       /* of the last step, after the unknown constants */
     sgi_errors *errors;     /* NULL without a reference */
     sgi_diagnose *diagnose; /* NULL when it is never asked */
     uint64_t misses;        /* of `until: margin`: see set_misses */
@@ -34,7 +35,7 @@ typedef struct pinn_subject {
     char unusable[SG_REMARK_SIZE]; /* why there is no relative error; "": there is */
     const char *notes[SG_MOST_REMARKS + 2];
     sg_pinn_loss validation;
-    sgi_value values[3];
+    sgi_value values[3 + SG_MOST_UNKNOWNS];
     bool by_share;  /* steps do not tell how much of the run is done */
     bool told_grid; /* that errors are measured on a thinner grid */
     char note[200], field_note[320];
@@ -73,9 +74,8 @@ static void destroy(sgi_subject *subject)
 /* ---- Working ------------------------------------------------------------------------------ */
 
 /* What refinement took so far, and the points that it leaves the step with. */
-static void write_refinement(const void *context, json_t *line)
+static void write_refinement(const pinn_subject *s, json_t *line)
 {
-    const pinn_subject *s = context;
     const sg_pinn_batch *batch = sg_pinn_trainer_batch(s->trainer);
     size_t points = 0;
     for (size_t k = 0; k < sg_pinn_describe(s->pinn)->set_count; k++)
@@ -108,9 +108,8 @@ static void follow_stage(pinn_subject *s)
 }
 
 /* What a step of second order did. */
-static void write_second(const void *context, json_t *line)
+static void write_second(const pinn_subject *s, json_t *line)
 {
-    const pinn_subject *s = context;
     const sgi_second_report *report = sgi_pinn_trainer_second(s->trainer);
     json_t *object = json_object();
     sgi_json_text(object, "method", report->method);
@@ -120,6 +119,16 @@ static void write_second(const void *context, json_t *line)
     json_object_set_new(object, "tries", json_integer(report->tries));
     json_object_set_new(object, "loss_after", sgi_json_number(report->after));
     json_object_set_new(line, "second", object);
+}
+
+static void write_own(const void *context, json_t *line)
+{
+    const pinn_subject *s = context;
+    sgi_unknowns_write(s->pinn, line);
+    if (sgi_pinn_trainer_second(s->trainer))
+        write_second(s, line);
+    else if (sgi_pinn_trainer_refinement(s->trainer))
+        write_refinement(s, line);
 }
 
 static uint64_t skipped(const sgi_subject *subject)
@@ -138,23 +147,22 @@ static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, bool *wri
                         sg_status_text(status));
     *write = *write || result.info.handed_over;
     follow_stage(s);
+    size_t unknowns = sgi_unknowns_show(s->pinn, s->terms);
     for (size_t i = 0; i < result.loss.term_count; i++) {
         const sg_pinn_value *term = &result.loss.terms[i];
-        s->terms[i] = (sgi_value){.key = term->name, .title = term->name, .value = term->value};
+        s->terms[unknowns + i] =
+            (sgi_value){.key = term->name, .title = term->name, .value = term->value};
     }
     *metrics = (sgi_step_metrics){.step = result.step,
                                   .loss = result.loss.total,
-                                  .terms = s->terms,
+                                  .terms = s->terms + unknowns,
                                   .term_count = result.loss.term_count,
                                   .shown = s->terms,
-                                  .shown_count = result.loss.term_count,
+                                  .shown_count = unknowns + result.loss.term_count,
                                   .info = result.info,
                                   .scale = result.scale,
+                                  .own = {write_own, s},
                                   .share = s->by_share ? sgi_pinn_trainer_share(s->trainer) : 0};
-    if (sgi_pinn_trainer_refinement(s->trainer))
-        metrics->own = (sgi_own_part){write_refinement, s};
-    if (sgi_pinn_trainer_second(s->trainer))
-        metrics->own = (sgi_own_part){write_second, s};
     return SG_OK;
 }
 
@@ -200,6 +208,7 @@ static void write_evaluation(const void *context, json_t *line)
         json_object_set_new(terms, s->validation.terms[i].name,
                             sgi_json_number(s->validation.terms[i].value));
     json_object_set_new(json_object_get(line, "validation"), "terms", terms);
+    sgi_unknowns_write(s->pinn, line);
     for (size_t i = 0; s->errors && i < s->errors->field_count; i++)
         json_object_set_new(errors, s->errors->fields[i].field,
                             error_object(&s->errors->fields[i]));
@@ -228,6 +237,7 @@ static sg_status evaluate(sgi_subject *subject, sgi_evaluation_metrics *metrics,
             (sgi_value){"relative_l2", "relative L2 error", all->relative_l2, 0, 0};
         s->values[count++] = (sgi_value){"largest", "largest error", all->largest, 0, 0};
     }
+    count += sgi_unknowns_show(s->pinn, s->values + count);
     metrics->values = s->values;
     metrics->value_count = count;
     metrics->own = (sgi_own_part){write_evaluation, s};
@@ -506,6 +516,7 @@ static void describe(const sgi_subject *subject, json_t *record)
     json_object_set_new(record, "fields",
                         names_array(information->fields, information->field_count));
     json_object_set_new(record, "terms", terms_array(information));
+    sgi_unknowns_describe(s->pinn, record);
     const sgi_maps_list *maps = &s->problem->settings.evaluation.maps;
     if (maps->count > 0)
         json_object_set_new(record, "maps", names_array(maps->values, (size_t)maps->count));
@@ -630,7 +641,7 @@ sg_status sgi_pinn_subject_create(sgi_subject **out, sgi_problem *problem, sg_po
     if (status == SG_OK)
         status = sg_pinn_trainer_create(&s->trainer, s->pinn, pool, isa, &allocator);
     if (status == SG_OK) {
-        size_t terms = sg_pinn_describe(s->pinn)->term_count;
+        size_t terms = sg_pinn_describe(s->pinn)->term_count + problem->unknown_count;
         s->terms = sgi_allocate(&allocator, terms, sizeof *s->terms);
         status =
             s->terms ? sgi_errors_create(&s->errors, problem, pool, &allocator) : SG_ERROR_MEMORY;

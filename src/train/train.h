@@ -14,7 +14,7 @@
 enum { SG_MOST_SKIPPED = SG_PINN_MOST_SKIPPED };
 
 /* Numbers of an evaluation that a result keeps. */
-enum { SG_MOST_RESULTS = 8 };
+enum { SG_MOST_RESULTS = 72 };
 
 /* What a run tells while it goes on; any may be NULL. */
 typedef struct sgi_train_events {
