@@ -115,6 +115,25 @@ static void mistakes_have_their_line(void **state)
     assert_status(sgi_csv_parse(wide, sizeof wide, "t.csv", NULL, &csv, NULL), SG_ERROR_FORMAT);
 }
 
+static void cells_may_be_holes(void **state)
+{
+    (void)state;
+    static const char text[] = "x,y,z\n,1,\n2,NA,3\n,,\n,,4\n";
+    static const double values[4][3] = {{NAN, 1, NAN}, {2, NAN, 3}, {NAN, NAN, NAN}, {NAN, NAN, 4}};
+    static const char *const bad[] = {"x,y\n1,,\n", "x,y\n1\n",   "x,y\n,\n1,2,\n",
+                                      "x y\n1\n",   "x,y\nN,1\n", "x,\n1,2\n"};
+    sgi_csv csv;
+    assert_ok(sgi_csv_parse_holes(text, sizeof text - 1, "t.csv", NULL, &csv, NULL));
+    assert_int_equal(csv.rows, 4);
+    for (int i = 0; i < 12; i++)
+        assert_true(isnan(values[i / 3][i % 3]) ? isnan(csv.values[i])
+                                                : csv.values[i] == values[i / 3][i % 3]);
+    sgi_csv_release(&csv);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_status(sgi_csv_parse_holes(bad[i], strlen(bad[i]), "t.csv", NULL, &csv, NULL),
+                      SG_ERROR_FORMAT);
+}
+
 /* A wide first line and many short ones do not take their product in memory. */
 static void memory_is_bounded_by_the_text(void **state)
 {
@@ -175,10 +194,10 @@ static void allocations_fail_in_turn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_bit_comes_back),          cmocka_unit_test(separators_are_found),
-        cmocka_unit_test(comsols_heads_are_names),       cmocka_unit_test(mistakes_have_their_line),
-        cmocka_unit_test(memory_is_bounded_by_the_text), cmocka_unit_test(a_sink_stops_the_writing),
-        cmocka_unit_test(allocations_fail_in_turn),
+        cmocka_unit_test(every_bit_comes_back),     cmocka_unit_test(separators_are_found),
+        cmocka_unit_test(comsols_heads_are_names),  cmocka_unit_test(mistakes_have_their_line),
+        cmocka_unit_test(cells_may_be_holes),       cmocka_unit_test(memory_is_bounded_by_the_text),
+        cmocka_unit_test(a_sink_stops_the_writing), cmocka_unit_test(allocations_fail_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

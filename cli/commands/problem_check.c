@@ -10,6 +10,7 @@
 #include "pinn/refinement.h"
 #include "problem/check.h"
 #include "problem/cloud.h"
+#include "problem/data.h"
 #include "problem/remarks.h"
 #include "problem/solution_files.h"
 #include "progress.h"
@@ -292,6 +293,23 @@ static json_t *check_terms(const sgi_problem *problem, const sgi_check *check)
     return terms;
 }
 
+/* Measured data: what its files have, and what was left out of them. */
+static void tell_data(const sgi_problem *problem, json_t *object)
+{
+    json_t *sets = object ? json_object() : NULL;
+    for (int i = 0; i < problem->data_count; i++) {
+        char text[300];
+        const char *name = problem->data[i].name->text;
+        sgi_data_text(&problem->data[i], text, sizeof text);
+        if (sets)
+            json_object_set_new(sets, name, json_string(text));
+        else
+            printf("%s%-12s %s\n", i ? "               " : "\ndata           ", name, text);
+    }
+    if (sets)
+        json_object_set_new(object, "data", sets);
+}
+
 /* References from files: what they have. */
 static void tell_files(const sgi_problem *problem, json_t *reference)
 {
@@ -460,6 +478,8 @@ static int print_json(sgi_problem *problem, const sg_pinn *pinn, const sg_pinn_t
 {
     json_t *object = json_plan(pinn, trainer, limit);
     int code = check_oddities(pinn, sg_pinn_trainer_batch(trainer), pool, object);
+    if (problem->data_count > 0)
+        tell_data(problem, object);
     code = worse(code, check_reference(problem, object));
     print_line(object, 6);
     return code;
@@ -493,6 +513,7 @@ int check_problem(sgi_problem *problem, const cli_arguments *arguments)
         print_regions(problem);
         print_sets(problem, sg_pinn_trainer_batch(trainer), sg_pinn_describe(pinn));
         print_cost(pinn, trainer, pool, arguments->seconds);
+        tell_data(problem, NULL);
         code = check_reference(problem, NULL);
         code = worse(code, check_oddities(pinn, sg_pinn_trainer_batch(trainer), pool, NULL));
     }

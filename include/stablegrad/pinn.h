@@ -12,15 +12,19 @@
  * it.
  *
  * The loss. A problem has point sets: first those of its equations, as a rule one, the domain, and
- * else one for each region that has equations of its own; then one for every condition. A set has
- * N items, which are points, or pairs of points for a periodic condition. Each item has residual
- * components r, and each component belongs to a term of the loss, of weight w:
+ * else one for each region that has equations of its own; then one for every condition; then one
+ * for every data set. A set has N items, which are points, or pairs of points for a periodic
+ * condition. Each item has residual components r, and each component belongs to a term of the loss,
+ * of weight w:
  *
  *     L = sum over components of w / N * sum over items of r^2 = 1/2 |R|^2,  R = sqrt(2 w / N) r
  *
  * A condition on an integral has one residual, the integral's difference from its value, which
  * every one of its N items stands for. A sg_jacobian that is made from the batch's engine sees
- * single points instead; the functions here see the integral.
+ * single points instead; the functions here see the integral. An item of a data set is a row of
+ * measurements, and its residuals are differences from them, divided by their standard deviations
+ * in units of a common one (docs/problems.md); 0 where a value is missing. Its points cannot be
+ * given: they are those of the values.
  *
  * R, the weighted residual vector, holds set after set, in a set item after item, and in an item
  * component after component. Its Jacobian J is taken with respect to the network's parameters in
@@ -88,14 +92,14 @@ typedef struct sg_pinn_coordinate {
 } sg_pinn_coordinate;
 
 typedef struct sg_pinn_set {
-    const char *name;       /* "domain", or that of the region or the condition */
+    const char *name;       /* "domain", or that of the region, the condition or the data set */
     size_t items;           /* per training step */
     size_t points_per_item; /* 1, or 2 for pairs */
     size_t components;      /* residuals of an item */
 } sg_pinn_set;
 
 typedef struct sg_pinn_term {
-    const char *name; /* of the equation or the condition */
+    const char *name; /* of the equation, the condition or the data set */
     double weight;
     size_t set; /* the point set at whose points the term is taken */
 } sg_pinn_term;

@@ -66,3 +66,27 @@ uint64_t sgi_random_below(uint64_t seed, uint64_t stream, uint64_t counter, uint
     /* The high word of the product: biased by less than count / 2^64. */
     return (uint64_t)(((unsigned __int128)x * count) >> 64);
 }
+
+uint64_t sgi_random_mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+    return x ^ x >> 31;
+}
+
+/* One of the next power of two, applied until it comes back. */
+uint64_t sgi_random_permute(uint64_t i, uint64_t count, uint64_t key)
+{
+    int bits = count > 1 ? 64 - __builtin_clzll(count - 1) : 0;
+    uint64_t mask = ((uint64_t)1 << bits) - 1;
+    if (bits == 0)
+        return 0;
+    do
+        for (int round = 0; round < 4; round++) {
+            uint64_t random = sgi_random_mix(key + (uint64_t)round * 0x9E3779B97F4A7C15u);
+            i = (i * (random | 1) + (random >> 32)) & mask;
+            i ^= i >> (bits + 1) / 2;
+        }
+    while (i >= count);
+    return i;
+}

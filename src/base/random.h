@@ -22,4 +22,10 @@ double sgi_random_normal(uint64_t seed, uint64_t stream, uint64_t counter);
 /* A uniform index in [0, count), count > 0. */
 uint64_t sgi_random_below(uint64_t seed, uint64_t stream, uint64_t counter, uint64_t count);
 
+/* Mixes the bits of a number, so that keys that differ little give different results. */
+uint64_t sgi_random_mix(uint64_t x);
+
+/* Place of i in a permutation of 0 ... count - 1, a different one for each key. */
+uint64_t sgi_random_permute(uint64_t i, uint64_t count, uint64_t key);
+
 #endif

@@ -3,29 +3,11 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "files/file.h"
-
-__attribute__((format(printf, 4, 5))) static sg_status refuse(sgi_reader *reader,
-                                                              const sgi_yaml *node,
-                                                              const char *suggestion,
-                                                              const char *format, ...)
-{
-    char message[400];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(message, sizeof message, format, list);
-    va_end(list);
-    sgi_yaml_place(reader->diagnostic, node, 0, 0);
-    sgi_diagnostic_say(reader->diagnostic, "%s", message);
-    if (suggestion)
-        sgi_diagnostic_suggest(reader->diagnostic, "%s", suggestion);
-    return SG_ERROR_FORMAT;
-}
 
 /* The ending of a file's name in small letters, if it is one of `endings`. */
 static bool ending_of(const char *path, const char *endings, char ending[16])
@@ -47,7 +29,8 @@ static sg_status read_sum(sgi_reader *reader, const sgi_yaml *node, uint64_t *su
         strspn(node->text, "0123456789abcdef") == 16 &&
         sscanf(node->text, "%16" SCNx64 "%c", sum, &rest) == 1)
         return SG_OK;
-    return refuse(reader, node, "it may be left out", "a sum has 16 digits of 0 to 9 and a to f");
+    return sgi_refuse(reader, node, "it may be left out",
+                      "a sum has 16 digits of 0 to 9 and a to f");
 }
 
 /* The copy beside the file, if there is one with this sum. */
@@ -82,15 +65,15 @@ static sg_status read_data(const sgi_attach *wanted, sgi_reader *reader, sgi_att
         if (status == SG_ERROR_MEMORY)
             return status;
         if (status != SG_OK)
-            return refuse(reader, wanted->file, NULL, "%.200s: %s", wanted->file->text,
-                          said.message);
+            return sgi_refuse(reader, wanted->file, NULL, "%.200s: %s", wanted->file->text,
+                              said.message);
     }
     a->sum = sgi_hash(SG_HASH_START, *data, *size);
     if (wanted->sum && a->sum != sum)
-        return refuse(reader, wanted->file,
-                      "bring the old file back, or remove 'sum' to take the new one",
-                      "%.200s has changed since this was written: its sum is %016" PRIx64,
-                      wanted->file->text, a->sum);
+        return sgi_refuse(reader, wanted->file,
+                          "bring the old file back, or remove 'sum' to take the new one",
+                          "%.200s has changed since this was written: its sum is %016" PRIx64,
+                          wanted->file->text, a->sum);
     return SG_OK;
 }
 
@@ -103,7 +86,7 @@ sg_status sgi_attach_read(const sgi_attach *wanted, sgi_reader *reader, const sg
     *data = NULL;
     *size = 0;
     if (node->kind != SG_YAML_SCALAR || node->length == 0)
-        return refuse(reader, node, NULL, "this must be the name of a file");
+        return sgi_refuse(reader, node, NULL, "this must be the name of a file");
     if (!reader->file)
         status = sgi_document_folders(reader, source);
     if (status == SG_OK)
@@ -111,8 +94,8 @@ sg_status sgi_attach_read(const sgi_attach *wanted, sgi_reader *reader, const sg
     if (status != SG_OK)
         return status;
     if (!ending_of(a->file, wanted->endings, ending))
-        return refuse(reader, node, NULL, "%s is read from a file that ends in %s", wanted->what,
-                      wanted->endings);
+        return sgi_refuse(reader, node, NULL, "%s is read from a file that ends in %s",
+                          wanted->what, wanted->endings);
     snprintf(a->copy, sizeof a->copy, "%.40s%s", wanted->name, ending);
     return read_data(wanted, reader, a, data, size);
 }
@@ -122,7 +105,7 @@ sg_status sgi_attach_refuse(const sgi_attach *wanted, sgi_reader *reader, const 
     const char *name = wanted->file->text;
     const char *suggestion = said->suggestion[0] ? said->suggestion : NULL;
     if (said->line)
-        return refuse(reader, wanted->file, suggestion, "%.120s, line %d: %s", name, said->line,
-                      said->message);
-    return refuse(reader, wanted->file, suggestion, "%.120s: %s", name, said->message);
+        return sgi_refuse(reader, wanted->file, suggestion, "%.120s, line %d: %s", name, said->line,
+                          said->message);
+    return sgi_refuse(reader, wanted->file, suggestion, "%.120s: %s", name, said->message);
 }

@@ -120,6 +120,11 @@ SG_CHECKED sg_status sgi_options_expand(sgi_reader *reader, sgi_yaml *root);
 sg_status sgi_options_unknown(sgi_reader *reader, const char *prefix, const char *what,
                               const sgi_yaml *key, const char *more);
 
+/* Places and says a mistake at `node`, with a suggestion if it is not NULL; SG_ERROR_FORMAT. */
+__attribute__((format(printf, 4, 5))) sg_status sgi_refuse(sgi_reader *reader, const sgi_yaml *node,
+                                                           const char *suggestion,
+                                                           const char *format, ...);
+
 /* Writes a value as it would be written in a file, as snprintf does. */
 size_t sgi_option_write(const sgi_option *option, const sgi_names *names, const void *base,
                         char *text, size_t capacity);

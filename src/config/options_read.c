@@ -1,4 +1,5 @@
 /* Walking a file by the table of options: defaults, unknown keys, shorthands. See options.h. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -178,4 +179,19 @@ sg_status sgi_options_expand(sgi_reader *reader, sgi_yaml *root)
                            .count = 2};
     }
     return SG_OK;
+}
+
+sg_status sgi_refuse(sgi_reader *reader, const sgi_yaml *node, const char *suggestion,
+                     const char *format, ...)
+{
+    char message[400];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(message, sizeof message, format, list);
+    va_end(list);
+    sgi_yaml_place(reader->diagnostic, node, 0, 0);
+    sgi_diagnostic_say(reader->diagnostic, "%s", message);
+    if (suggestion)
+        sgi_diagnostic_suggest(reader->diagnostic, "%s", suggestion);
+    return SG_ERROR_FORMAT;
 }

@@ -123,30 +123,6 @@ static double halton_number(const sgi_sequence *s, int k, uint64_t n)
 /* ---- Latin ------------------------------------------------------------------------------------
  */
 
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
-    return x ^ x >> 31;
-}
-
-/* A permutation of 0 ... count - 1: one of the next power of two, applied until it comes back. */
-static uint64_t permute(uint64_t i, uint64_t count, uint64_t key)
-{
-    int bits = count > 1 ? 64 - __builtin_clzll(count - 1) : 0;
-    uint64_t mask = ((uint64_t)1 << bits) - 1;
-    if (bits == 0)
-        return 0;
-    do
-        for (int round = 0; round < 4; round++) {
-            uint64_t random = mix(key + (uint64_t)round * 0x9E3779B97F4A7C15u);
-            i = (i * (random | 1) + (random >> 32)) & mask;
-            i ^= i >> (bits + 1) / 2;
-        }
-    while (i >= count);
-    return i;
-}
-
 static uint64_t counter_of(const sgi_sequence *s, uint64_t n)
 {
     return (uint64_t)1 << 63 | (uint64_t)s->which << 52 | n;
@@ -160,7 +136,8 @@ static void latin_point(const sgi_sequence *s, uint64_t n, double *x)
         if (k % 2 == 0)
             sgi_random_uniform2(s->seed, s->stream,
                                 counter_of(s, 256 + n * calls + (uint64_t)k / 2), within);
-        uint64_t stratum = permute(n % s->count, s->count, mix(s->keys[k] + cube));
+        uint64_t stratum =
+            sgi_random_permute(n % s->count, s->count, sgi_random_mix(s->keys[k] + cube));
         x[k] = ((double)stratum + within[k % 2]) / (double)s->count;
         if (!(x[k] < 1)) /* by rounding */
             x[k] = nextafter(1, 0);

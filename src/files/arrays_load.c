@@ -56,7 +56,7 @@ sg_status sgi_arrays_parse(const void *data, size_t size, const char *path, size
     if (ends_with(path, ".mat"))
         return sgi_mat_parse(data, size, path, limit, allocator, out, diagnostic);
     sgi_csv csv;
-    sg_status status = sgi_csv_parse(data, size, path, allocator, &csv, diagnostic);
+    sg_status status = sgi_csv_parse_holes(data, size, path, allocator, &csv, diagnostic);
     if (status == SG_OK) {
         *named = csv.names != NULL;
         status = take_columns(&csv, path, out, diagnostic);

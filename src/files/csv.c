@@ -4,6 +4,7 @@
 #include "files/csv.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -79,6 +80,8 @@ typedef struct scanner {
     const char *at, *end;
     size_t line;
     char separator;   /* ',', ';' or ' ' for any white space */
+    bool holes;       /* cells may be empty, or NA: NaN */
+    bool hole;        /* the line has ended behind a separator */
     const char *head; /* the last comment with %, behind that sign; NULL: none */
     const char *path;
     sg_diagnostic *diagnostic;
@@ -169,7 +172,8 @@ static sg_status take_cell(scanner *s, char cell[CELL_MAX])
             return bad(s, "text after a quoted cell", NULL);
         s->at++;
         skip_blanks(s);
-        if (at_line_end(s))
+        s->hole = at_line_end(s);
+        if (s->hole && !s->holes)
             return bad(s, "the line ends with a separator", NULL);
     }
     return SG_OK;
@@ -289,25 +293,28 @@ static sg_status read_row(scanner *s, sgi_csv *out)
     double *row = out->values + out->rows * out->columns;
     for (size_t c = 0; c < out->columns; c++) {
         char cell[CELL_MAX] = "";
-        if (at_line_end(s))
+        if (at_line_end(s) && !s->hole)
             return bad(s, "fewer cells than in the first line", NULL);
+        s->hole = false;
         sg_status status = take_cell(s, cell);
         if (status != SG_OK)
             return status;
-        if (!to_number(cell, &row[c]))
+        if (s->holes && (!cell[0] || strcmp(cell, "NA") == 0))
+            row[c] = NAN;
+        else if (!to_number(cell, &row[c]))
             return bad(s,
                        s->separator == ';' && strchr(cell, ',')
                            ? "numbers need a decimal point, not a comma:"
                            : "not a number:",
                        cell);
     }
-    if (!at_line_end(s))
+    if (!at_line_end(s) || s->hole)
         return bad(s, "more cells than in the first line", NULL);
     out->rows++;
     return SG_OK;
 }
 
-static sg_status parse(scanner *s, sgi_csv *out)
+static sg_status parse(scanner *s, bool holes, sgi_csv *out)
 {
     if (!next_line(s))
         return bad(s, "the file has no numbers", NULL);
@@ -320,9 +327,10 @@ static sg_status parse(scanner *s, sgi_csv *out)
         status = read_head(s, out);
     if (status != SG_OK)
         return status;
-    /* A cell takes two bytes of text at least, its own and one after it: a wide first line and many
-     * short ones cannot ask for more memory than that. */
-    size_t cells = (size_t)(s->end - s->at) / 2 + 1, capacity;
+    /* A cell takes two bytes of text at least, its own and one after it, a hole one: a wide first
+     * line and many short ones cannot ask for more memory than that. */
+    s->holes = holes;
+    size_t cells = (size_t)(s->end - s->at) / (holes ? 1 : 2) + 1, capacity;
     if (__builtin_mul_overflow(count_lines(s->at, s->end), out->columns, &capacity) ||
         capacity > cells)
         capacity = cells;
@@ -334,19 +342,32 @@ static sg_status parse(scanner *s, sgi_csv *out)
     return status;
 }
 
-sg_status sgi_csv_parse(const char *text, size_t size, const char *path,
-                        const sg_allocator *allocator, sgi_csv *out, sg_diagnostic *diagnostic)
+static sg_status parse_text(const char *text, size_t size, bool holes, const char *path,
+                            const sg_allocator *allocator, sgi_csv *out, sg_diagnostic *diagnostic)
 {
     *out = (sgi_csv){.allocator = sgi_allocator_or_heap(allocator)};
-    scanner s = {text, text + size, 1, ',', NULL, path, diagnostic};
+    scanner s = {text, text + size, 1, ',', false, false, NULL, path, diagnostic};
     if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) /* byte order mark */
         s.at += 3;
-    sg_status status = parse(&s, out);
+    sg_status status = parse(&s, holes, out);
     if (status == SG_ERROR_MEMORY)
         sgi_fail_file(diagnostic, status, path, "out of memory");
     if (status != SG_OK)
         sgi_csv_release(out);
     return status;
+}
+
+sg_status sgi_csv_parse(const char *text, size_t size, const char *path,
+                        const sg_allocator *allocator, sgi_csv *out, sg_diagnostic *diagnostic)
+{
+    return parse_text(text, size, false, path, allocator, out, diagnostic);
+}
+
+sg_status sgi_csv_parse_holes(const char *text, size_t size, const char *path,
+                              const sg_allocator *allocator, sgi_csv *out,
+                              sg_diagnostic *diagnostic)
+{
+    return parse_text(text, size, true, path, allocator, out, diagnostic);
 }
 
 sg_status sgi_csv_read(const char *path, size_t limit, const sg_allocator *given, sgi_csv *out,

@@ -42,6 +42,10 @@ SG_CHECKED sg_status sgi_csv_read(const char *path, size_t limit, const sg_alloc
 SG_CHECKED sg_status sgi_csv_parse(const char *text, size_t size, const char *path,
                                    const sg_allocator *allocator, sgi_csv *out,
                                    sg_diagnostic *diagnostic);
+/* The same of measured data: a cell that is empty or NA has no value, and is read as NaN. */
+SG_CHECKED sg_status sgi_csv_parse_holes(const char *text, size_t size, const char *path,
+                                         const sg_allocator *allocator, sgi_csv *out,
+                                         sg_diagnostic *diagnostic);
 void sgi_csv_release(sgi_csv *csv);
 
 #endif

@@ -102,7 +102,7 @@ size_t sgi_moving_memory(const sgi_moving *r)
 size_t sgi_moving_items(const sg_pinn *pinn, size_t set, size_t count)
 {
     size_t asked = pinn->information.sets[set].items, share = count / SHARE;
-    if (pinn->problem->sets[set].integral)
+    if (pinn->problem->sets[set].integral || pinn->problem->sets[set].kind == SG_SET_DATA)
         return asked;
     if (pinn->problem->sets[set].kind == SG_SET_DOMAIN) /* a region with an equation of its own */
         return count;

@@ -4,7 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/diagnostic.h"
 #include "base/params.h"
+#include "problem/data.h"
 #include "problem/quadrature.h"
 
 /* One set. Workspaces of workers do not share cache lines. */
@@ -38,7 +40,8 @@ struct sgi_residual {
     sg_jet_plan **plans;   /* (set_count) */
 };
 
-/* A worker's memory: pointers, parameters, residuals, normals, unknowns, program registers. */
+/* A worker's memory: pointers, parameters, residuals, normals, unknowns, data, program registers.
+ */
 typedef struct workspace {
     const void **inputs; /* (slots) */
     void **outputs;      /* (components + values + unknowns) */
@@ -46,6 +49,7 @@ typedef struct workspace {
     char *residuals;     /* (components, SG_JET_TILE_POINTS) */
     char *normals;       /* (coordinates, SG_JET_TILE_POINTS) */
     char *unknowns;      /* (unknowns, SG_JET_TILE_POINTS) */
+    char *data;          /* (2 * observed, SG_JET_TILE_POINTS) of a data set */
     void *scratch;
 } workspace;
 
@@ -83,9 +87,11 @@ static size_t lay_out(const set_context *context, char *at, workspace *w)
                       components * tile_bytes(),
                       (size_t)context->owner->problem->names.coordinate_count * tile_bytes(),
                       context->owner->problem->unknown_count * tile_bytes(),
+                      set->data ? 2 * (size_t)set->data->observed * tile_bytes() : 0,
                       larger(varying, larger(residual, gradient))};
-    size_t offsets[7], total = 0;
-    for (int i = 0; i < 7; i++) {
+    enum { PARTS = sizeof sizes / sizeof *sizes };
+    size_t offsets[PARTS], total = 0;
+    for (int i = 0; i < PARTS; i++) {
         offsets[i] = total;
         total += round_up(sizes[i]);
     }
@@ -96,7 +102,8 @@ static size_t lay_out(const set_context *context, char *at, workspace *w)
                          at + offsets[3],
                          at + offsets[4],
                          at + offsets[5],
-                         at + offsets[6]};
+                         at + offsets[6],
+                         at + offsets[7]};
     return total;
 }
 
@@ -199,6 +206,15 @@ static void take_slopes(const set_context *c, const sg_jet_tile *tile)
     }
 }
 
+/* The measured values of the tile's items. */
+static void read_data(const set_context *c, const sg_jet_tile *tile, const workspace *w)
+{
+    void *columns[2 * SG_MOST_OBSERVED];
+    for (int k = 0; k < 2 * c->set->data->observed; k++)
+        columns[k] = w->data + (size_t)k * tile_bytes();
+    sgi_cloud_data(&c->cloud, tile->first, tile->count, c->owner->options.type, columns);
+}
+
 static void connect(const set_context *c, const sg_jet_tile *tile, const sgi_bound_program *bound,
                     workspace *w)
 {
@@ -213,6 +229,8 @@ static void connect(const set_context *c, const sg_jet_tile *tile, const sgi_bou
         else
             sgi_cloud_normals(&c->cloud, tile->first, tile->count, c->owner->options.type, normals);
     }
+    if (c->set->data)
+        read_data(c, tile, w);
     for (uint32_t s = 0; s < bound->program->input_count; s++) {
         sgi_slot slot = bound->slots[s];
         if (slot.kind == SG_SLOT_COORDINATE)
@@ -221,6 +239,8 @@ static void connect(const set_context *c, const sg_jet_tile *tile, const sgi_bou
             w->inputs[s] = w->normals + slot.index * tile_bytes();
         else if (slot.kind == SG_SLOT_UNKNOWN)
             w->inputs[s] = spread_unknown(c, tile, slot.index, w);
+        else if (slot.kind == SG_SLOT_DATA)
+            w->inputs[s] = w->data + slot.index * tile_bytes();
         else
             w->inputs[s] = tile->values[slot.index];
     }
@@ -351,6 +371,12 @@ static int64_t items_of(const sgi_problem *problem, const sgi_residual_options *
         return options->items[k];
     const sgi_point_set *set = &problem->sets[k];
     bool equations = set->kind == SG_SET_DOMAIN;
+    if (set->data && options->stream == SG_POINTS_VALIDATION)
+        return (int64_t)(set->data->trained < set->data->count
+                             ? set->data->count - set->data->trained
+                             : set->data->trained);
+    if (set->data)
+        return set->items;
     if (options->stream == SG_POINTS_TRAINING || set->integral ||
         (!equations && problem->names.coordinate_count == 1))
         return set->items;
@@ -506,6 +532,9 @@ sg_status sgi_residual_give(sgi_residual *r, int set, const double *points, size
         set_items(c, c->kept.count > 0 ? (int64_t)c->kept.count : c->sampled_items);
         return SG_OK;
     }
+    if (c->set->data)
+        return sgi_fail_file(diagnostic, SG_ERROR_ARGUMENT, c->set->name,
+                             "'%s' is measured: its points are those of its values", c->set->name);
     sg_status status = sgi_given_copy(&c->given, r->problem, set, points, count, needs_normals(c),
                                       &r->allocator, diagnostic);
     if (status == SG_OK)

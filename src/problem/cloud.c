@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "problem/data.h"
 #include "problem/place.h"
 
 /* Points of a sequence that are tried for each item before chance is asked instead, and nodes of
@@ -351,6 +352,12 @@ void sgi_cloud_normals(const sgi_cloud *c, size_t first, size_t count, sg_type t
         fill(c, first, count, type, true, normals);
 }
 
+void sgi_cloud_data(const sgi_cloud *c, size_t first, size_t count, sg_type type,
+                    void *const *columns)
+{
+    sgi_data_columns(c->problem, c->set, c->items, &c->draw, first, count, type, columns);
+}
+
 /* ---- Telling ----------------------------------------------------------------------------------
  */
 
@@ -360,6 +367,10 @@ size_t sgi_cloud_describe(const sgi_problem *problem, int index, char *text, siz
     const sgi_point_set *set = &problem->sets[index];
     const sgi_refinement_settings *refinement = &problem->settings.refinement;
     const char *name = sgi_distribution_name(set->distribution);
+    if (set->kind == SG_SET_DATA)
+        return (size_t)snprintf(text, size, "%s",
+                                set->items < (int64_t)set->data->trained ? "measured, in turn"
+                                                                         : "measured");
     if (set->integral) /* see quadrature.h */
         return (size_t)snprintf(text, size, "evenly, once");
     if (set->refine)

@@ -45,6 +45,10 @@ void sgi_cloud_points(const sgi_cloud *cloud, size_t first, size_t count, sg_typ
 void sgi_cloud_normals(const sgi_cloud *cloud, size_t first, size_t count, sg_type type,
                        void *const *normals);
 
+/* As sgi_data_columns, of a set of data. */
+void sgi_cloud_data(const sgi_cloud *cloud, size_t first, size_t count, sg_type type,
+                    void *const *columns);
+
 /* "sobol, every 100 steps": how the set's points are drawn and chosen, as snprintf does. */
 size_t sgi_cloud_describe(const sgi_problem *problem, int set, char *text, size_t size);
 

@@ -15,12 +15,6 @@ typedef struct sgi_domain_reading {
     int depth;
 } sgi_domain_reading;
 
-/* Places and says a mistake, with a suggestion if it is not NULL; SG_ERROR_FORMAT. */
-__attribute__((format(printf, 4, 5))) sg_status sgi_domain_refuse(sgi_domain_reading *reading,
-                                                                  const sgi_yaml *node,
-                                                                  const char *suggestion,
-                                                                  const char *format, ...);
-
 /* Reads {disc: {center: ..., radius: ...}, rotate: 30, move: [1, 0]} as the only step of `region`.
  */
 SG_CHECKED sg_status sgi_domain_read_shape(sgi_domain_reading *reading, const sgi_yaml *name,

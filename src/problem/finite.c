@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "problem/data.h"
 #include "problem/remarks.h"
 #include "problem/sampler.h"
 
@@ -166,7 +167,9 @@ const char *sgi_problem_point(const sgi_problem *problem, const double *coordina
 static void place_term(const trial *t, const char *term, sg_diagnostic *diagnostic)
 {
     const sgi_yaml *section =
-        sgi_yaml_get(t->problem->root, t->set->kind == SG_SET_DOMAIN ? "equations" : "conditions");
+        sgi_yaml_get(t->problem->root, t->set->kind == SG_SET_DOMAIN ? "equations"
+                                       : t->set->kind == SG_SET_DATA ? "data"
+                                                                     : "conditions");
     const sgi_yaml *node = section ? sgi_yaml_get(section, term) : NULL;
     sgi_yaml_place(diagnostic, node ? node : t->problem->root, 0, 0);
 }
@@ -191,6 +194,16 @@ static sg_status tell(const trial *t, int component, size_t point, sg_diagnostic
 
 /* ---- All sets ----------------------------------------------------------------------------- */
 
+/* The measured values themselves. */
+static void fill_data(const trial *t, const sgi_draw *draw)
+{
+    void *columns[2 * SG_MOST_OBSERVED] = {NULL};
+    for (uint32_t s = 0; s < t->program->input_count; s++)
+        if (t->program->inputs[s].kind == SG_INPUT_DATA)
+            columns[t->program->inputs[s].index] = t->inputs[s];
+    sgi_data_columns(t->problem, t->index, N, draw, 0, N, SG_FLOAT64, columns);
+}
+
 static sg_status examine(trial *t, sg_diagnostic *diagnostic)
 {
     sgi_draw draw = {0, SG_POINTS_CHECK, 2};
@@ -202,6 +215,8 @@ static sg_status examine(trial *t, sg_diagnostic *diagnostic)
         return status;
     sgi_sample(t->problem, t->index, N, &draw, 0, N, SG_FLOAT64, (void *const *)t->coordinates);
     sgi_sample_normals(t->problem, t->index, N, &draw, 0, N, SG_FLOAT64, (void *const *)t->normals);
+    if (t->set->kind == SG_SET_DATA)
+        fill_data(t, &draw);
     uint64_t number = 0;
     while (number < MOST_TRIALS && run_trial(t, number))
         number++;

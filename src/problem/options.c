@@ -10,6 +10,7 @@
 #define EQUATION(member)  offsetof(sgi_equation_settings, member)
 #define CONDITION(member) offsetof(sgi_condition_settings, member)
 #define UNKNOWN(member)   offsetof(sgi_unknown, member)
+#define DATA(member)      offsetof(sgi_measured_settings, member)
 #define DISTRIBUTIONS     SG_POINTS_LIST(SGI_LIST_WORD)
 /* A step or an evaluation of more points than this would take an hour. */
 #define POINTS(path, at, initial, help)                                                            \
@@ -73,6 +74,23 @@ static const sgi_option rows[] = {
           "when this condition's points are drawn anew; default means as `sampling` says for all"),
     BOOL("conditions.*.refine", CONDITION(refine), "false",
          "let `refinement` choose the points of this condition too"),
+    SECTION("data", "measured values, each set with a name of its own: {probes: {file: PATH}}"),
+    SECTION("data.*.file", "where the values are: .csv, .npz, .mat or COMSOL text"),
+    SECTION("data.*.sum", "of the file's content; one that has changed is refused"),
+    SECTION("data.*.values", "in place of a file: {x: [0, 0.5], u: [1, 2]}"),
+    SECTION("data.*.columns", "the columns of coordinates and fields: {x: X, u: temperature}"),
+    SECTION("data.*.order", "the coordinates of a grid's dimensions, where lengths do not tell"),
+    SECTION("data.*.factors", "what the numbers of a coordinate are multiplied by: {x: 0.001}"),
+    SECTION("data.*.observe", "expressions and the columns of their values: {u_x: flux}"),
+    SECTION("data.*.std", "standard deviations: a number, a column, or one for each expression"),
+    REAL("data.*.weight", DATA(weight), 0, 1e30, "1",
+         "factor of this data set's mean square in the loss"),
+    {"data.*.points", &sgi_codec_integer, DATA(points), 0, 1e9, NULL, "0",
+     "rows of this data set in each step, all of them in turn; 0 means all in every step"},
+    REAL("data.*.hold_out", DATA(hold_out), 0, 1e15, "0",
+         "rows that are not trained on: a part of them, below 1, or their number"),
+    CHOICE("data.*.outside", DATA(skip_outside), "refuse skip", "refuse",
+           "what becomes of rows outside the domain"),
     POINTS("points", TOP(points), "4096", "points inside the domain in each step"),
     CHOICE("sampling.distribution", TOP(sampling.distribution), WORDS(DISTRIBUTIONS), "uniform",
            "how points are drawn: by chance, evenly as latin, sobol and halton do it, or a grid"),
@@ -185,8 +203,10 @@ static const sgi_shorthand shorthands[] = {
     {"training.stablegrad", "method", false},
 };
 
-static const sgi_item items[] = {
-    {"equations", "an equation"}, {"conditions", "a condition"}, {"unknowns", "an unknown"}};
+static const sgi_item items[] = {{"equations", "an equation"},
+                                 {"conditions", "a condition"},
+                                 {"unknowns", "an unknown"},
+                                 {"data", "a data set"}};
 
 const sgi_option_table sgi_problem_options = {
     .what = "a problem",

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "config/document.h"
+#include "problem/data.h"
 #include "problem/exact_conditions.h"
 #include "problem/solution_files.h"
 
@@ -60,6 +61,8 @@ static sg_status read_all(sgi_problem *problem, sgi_reader *reader, const char *
         status = sgi_problem_read_conditions(problem, reader);
     if (status == SG_OK)
         status = sgi_problem_finish_points(problem, reader);
+    if (status == SG_OK)
+        status = sgi_problem_read_data(problem, reader);
     if (status == SG_OK)
         status = sgi_problem_check_training(problem, reader);
     if (status == SG_OK)

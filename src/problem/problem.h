@@ -6,7 +6,8 @@
  * The loss is the sum over all terms of weight * mean over the set's N items of r^2, summed over
  * the term's components. The equations of a region, or of the whole domain, share one set of
  * points, and each is a term of its own; each condition is one set and one term, whatever number of
- * components it has. Sets of equations come first. */
+ * components it has; so is each data set. Sets of equations come first, then conditions, then
+ * data. */
 #ifndef SG_PROBLEM_PROBLEM_H
 #define SG_PROBLEM_PROBLEM_H
 
@@ -49,7 +50,12 @@ typedef struct sgi_face {
     const sgi_filter *filter; /* NULL: all of it is taken */
 } sgi_face;
 
-typedef enum sgi_set_kind { SG_SET_DOMAIN, SG_SET_FACES, SG_SET_PAIRS } sgi_set_kind;
+typedef enum sgi_set_kind {
+    SG_SET_DOMAIN,
+    SG_SET_FACES,
+    SG_SET_PAIRS,
+    SG_SET_DATA /* measured: see data.h */
+} sgi_set_kind;
 
 /* A term of the loss. */
 typedef struct sgi_term {
@@ -62,12 +68,13 @@ typedef enum sgi_slot_kind {
     SG_SLOT_COORDINATE,
     SG_SLOT_NORMAL,
     SG_SLOT_VALUE,
-    SG_SLOT_UNKNOWN
+    SG_SLOT_UNKNOWN,
+    SG_SLOT_DATA
 } sgi_slot_kind;
 typedef struct sgi_slot {
     sgi_slot_kind kind;
     size_t index; /* p * C + c of coordinates; c of normals; (p * R + r) * O + o of values; which
-                     unknown constant */
+                     unknown constant; of data as in data.h */
 } sgi_slot;
 
 typedef struct sgi_bound_program {
@@ -76,7 +83,7 @@ typedef struct sgi_bound_program {
 } sgi_bound_program;
 
 typedef struct sgi_point_set {
-    const char *name; /* "domain", or that of the region or the condition */
+    const char *name; /* "domain", or that of the region, the condition or the data set */
     sgi_set_kind kind;
     const sgi_region *region; /* of equations: where they hold; NULL: in the whole domain */
     double share;             /* of equations: the region's, of the domain's measure */
@@ -88,6 +95,7 @@ typedef struct sgi_point_set {
     bool integral; /* the components are means over all points, of `measure` times an integrand: one
                       number for the whole set, at the points of quadrature.h */
     double measure;                /* of an integral's place */
+    const struct sgi_data *data;   /* of SG_SET_DATA: data.h */
     sgi_distribution distribution; /* of the points of training, see cloud.h */
     int64_t renew;                 /* steps; 0: never */
     bool refine;                   /* points follow the residual, see pinn/refinement.h */
@@ -153,6 +161,8 @@ typedef struct sgi_problem {
     sgi_condition_settings *conditions; /* in the order of the file */
     sgi_filter filters[SG_MOST_FACES];  /* (filter_count): of the places of conditions */
     int filter_count;
+    struct sgi_data *data; /* (data_count), in the order of the file: data.h */
+    int data_count;
     sgi_exact *exacts; /* (exact_count): conditions that hold exactly */
     int exact_count;
     sgi_expr *transforms; /* (fields): what stands for a field, made of the network's output; 0: the
@@ -192,7 +202,7 @@ int sgi_problem_equation_count(const sgi_problem *problem);
  * homes of 0, in the domain. */
 bool sgi_problem_has(const sgi_problem *problem, uint64_t homes, const double *point);
 
-/* "equation" or "condition". */
+/* "equation", "condition" or "data set". */
 const char *sgi_point_set_what(const sgi_point_set *set);
 
 /* Whether a point lies in the coordinates' ranges, to 1e-9 of them, and in the domain. */

@@ -143,8 +143,8 @@ static sg_status read_joined(sgi_domain_reading *r, const sgi_yaml *node, sgi_re
     if (status == SG_OK && peek(&p) != '\0')
         return unexpected(&p);
     if (status == SG_ERROR_UNSUPPORTED)
-        return sgi_domain_refuse(
-            r, node, NULL,
+        return sgi_refuse(
+            r->reader, node, NULL,
             "this is made of more than %d shapes and operations, or nested too deeply",
             SG_MOST_STEPS);
     return status;
@@ -173,16 +173,16 @@ static sgi_region *new_region(sgi_domain_reading *r, const char *name)
 static sg_status check_region_name(sgi_domain_reading *r, const sgi_yaml *key)
 {
     if (!sgi_is_name(key->text, key->length))
-        return sgi_domain_refuse(
-            r, key, NULL,
+        return sgi_refuse(
+            r->reader, key, NULL,
             "a name is a letter followed by letters, digits and underscores, at most 40");
     if (sgi_yaml_is(key, "box") || sgi_yaml_is(key, "boundary") || sgi_yaml_is(key, "domain"))
-        return sgi_domain_refuse(r, key, NULL,
-                                 "'%s' has a meaning of its own and cannot be the name of a shape",
-                                 key->text);
+        return sgi_refuse(r->reader, key, NULL,
+                          "'%s' has a meaning of its own and cannot be the name of a shape",
+                          key->text);
     if (sgi_names_kind(r->reader->names, key->text, key->length) == SG_NAME_COORDINATE)
-        return sgi_domain_refuse(r, key, NULL, "'%s' is the name of a coordinate already",
-                                 key->text);
+        return sgi_refuse(r->reader, key, NULL, "'%s' is the name of a coordinate already",
+                          key->text);
     return SG_OK;
 }
 
@@ -191,15 +191,15 @@ static sg_status read_named(sgi_domain_reading *r, const sgi_yaml *key, const sg
 {
     for (int i = 0; i < r->depth; i++)
         if (r->open[i] == key)
-            return sgi_domain_refuse(r, key, NULL, "the shape '%s' is made of itself", key->text);
+            return sgi_refuse(r->reader, key, NULL, "the shape '%s' is made of itself", key->text);
     if (r->depth == SG_YAML_MOST_DEPTH)
-        return sgi_domain_refuse(r, key, NULL, "shapes are nested too deeply");
+        return sgi_refuse(r->reader, key, NULL, "shapes are nested too deeply");
     sg_status status = check_region_name(r, key);
     if (status != SG_OK)
         return status;
     if (r->domain->region_count == SG_MOST_REGIONS)
-        return sgi_domain_refuse(r, key, NULL, "there are more than %d shapes",
-                                 SG_MOST_REGIONS - 1);
+        return sgi_refuse(r->reader, key, NULL, "there are more than %d shapes",
+                          SG_MOST_REGIONS - 1);
     sgi_region *region = new_region(r, key->text);
     if (!region)
         return SG_ERROR_MEMORY;
@@ -209,17 +209,17 @@ static sg_status read_named(sgi_domain_reading *r, const sgi_yaml *key, const sg
     else if (key->next->kind == SG_YAML_SCALAR)
         status = read_joined(r, key->next, region);
     else
-        status = sgi_domain_refuse(
-            r, key->next, "as in  {disc: {center: [0.5, 0.5], radius: 0.2}}  or  plate - hole",
-            "the shape '%s' is not given as it should be", key->text);
+        status = sgi_refuse(r->reader, key->next,
+                            "as in  {disc: {center: [0.5, 0.5], radius: 0.2}}  or  plate - hole",
+                            "the shape '%s' is not given as it should be", key->text);
     r->depth--;
     if (status == SG_OK)
         status = sgi_region_prepare(region);
     if (status != SG_OK)
         return status;
     if (sgi_region_bounded(region) && !(region->measure > 0))
-        return sgi_domain_refuse(
-            r, key, NULL,
+        return sgi_refuse(
+            r->reader, key, NULL,
             "nothing is left of the shape '%s', or less than one part in 100,000 of its bounds",
             key->text);
     /* What it is made of may have come before it. */
@@ -269,9 +269,9 @@ static sg_status check_reach(sgi_domain_reading *r, const sgi_yaml *node, const 
             "enlarge the range, or cut the domain by it, as in  (plate - hole) & box";
         const char *name = r->reader->names->coordinates[c];
         if (!isfinite(region->lower[k]) || !isfinite(region->upper[k]))
-            return sgi_domain_refuse(r, node, advice, "the domain has no end along '%s'", name);
-        return sgi_domain_refuse(
-            r, node, advice,
+            return sgi_refuse(r->reader, node, advice, "the domain has no end along '%s'", name);
+        return sgi_refuse(
+            r->reader, node, advice,
             "the domain reaches from %s = %g to %g, beyond the range of '%s', [%g, %g]", name,
             region->lower[k], region->upper[k], name, r->lower[c], r->upper[c]);
     }
@@ -281,8 +281,8 @@ static sg_status check_reach(sgi_domain_reading *r, const sgi_yaml *node, const 
 static sg_status read_domain(sgi_domain_reading *r, const sgi_yaml *node)
 {
     if (node->kind != SG_YAML_SCALAR || node->length == 0)
-        return sgi_domain_refuse(r, node, "as in  domain: plate - hole",
-                                 "'domain' is an expression of shapes");
+        return sgi_refuse(r->reader, node, "as in  domain: plate - hole",
+                          "'domain' is an expression of shapes");
     sgi_region *region = new_region(r, "domain");
     if (!region)
         return SG_ERROR_MEMORY;
@@ -299,8 +299,8 @@ static sg_status read_domain(sgi_domain_reading *r, const sgi_yaml *node)
     if (region->carrier)
         cover = region->carrier->kind->measure(region->carrier);
     if (!(region->measure >= 1e-3 * cover))
-        return sgi_domain_refuse(
-            r, node, NULL,
+        return sgi_refuse(
+            r->reader, node, NULL,
             "nothing is left of the domain, or less than one part in 1,000 of its bounds");
     const sgi_region *box = r->domain->regions[0];
     bool same = region->count == 1 && region->steps[0].shape == box->steps[0].shape;
@@ -325,13 +325,13 @@ sg_status sgi_domain_read(sgi_domain *domain, sgi_reader *reader, const sgi_yaml
     if (!node && !r.section)
         return SG_OK;
     if (domain->axes == 0)
-        return sgi_domain_refuse(&r, node ? node : r.section, NULL,
-                                 "a problem whose only coordinate is t has no shapes");
+        return sgi_refuse(r.reader, node ? node : r.section, NULL,
+                          "a problem whose only coordinate is t has no shapes");
     sg_status status = add_box(&r);
     if (status == SG_OK && r.section && r.section->kind != SG_YAML_MAPPING)
-        return sgi_domain_refuse(&r, r.section,
-                                 "as in  {hole: {disc: {center: [0.5, 0.5], radius: 0.2}}}",
-                                 "'shapes' must be a mapping of names to shapes");
+        return sgi_refuse(r.reader, r.section,
+                          "as in  {hole: {disc: {center: [0.5, 0.5], radius: 0.2}}}",
+                          "'shapes' must be a mapping of names to shapes");
     for (const sgi_yaml *key = r.section ? r.section->first : NULL; key && status == SG_OK;
          key = key->next->next) {
         const sgi_region *region = sgi_domain_find(domain, key->text, key->length);

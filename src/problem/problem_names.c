@@ -185,9 +185,10 @@ static sg_status check_label(sgi_reader *reader, const sgi_yaml *node)
     }
     if (good)
         return SG_OK;
-    (void)refuse(reader, node,
-                 "the name of an equation or a condition has at most 60 bytes, none of them a "
-                 "slash, a backslash or a control character");
+    (void)refuse(
+        reader, node,
+        "the name of an equation, a condition or a data set has at most 60 bytes, none of them a "
+        "slash, a backslash or a control character");
     sgi_diagnostic_suggest(reader->diagnostic, "it is part of the names of arrays in field.npz");
     return SG_ERROR_FORMAT;
 }
@@ -220,6 +221,25 @@ static sg_status check_references(const sgi_problem *problem, sgi_reader *reader
     return status;
 }
 
+/* Data sets are terms of the loss beside equations and conditions. */
+static sg_status check_data_labels(const sgi_problem *problem, sgi_reader *reader)
+{
+    static const char *const others[] = {"equations", "conditions"};
+    const sgi_yaml *data = sgi_yaml_get(problem->root, "data");
+    const sgi_yaml *key = data && data->kind == SG_YAML_MAPPING ? data->first : NULL;
+    sg_status status = SG_OK;
+    for (; key && status == SG_OK; key = key->next->next) {
+        status = check_label(reader, key);
+        for (int i = 0; i < 2 && status == SG_OK; i++) {
+            const sgi_yaml *section = sgi_yaml_get(problem->root, others[i]);
+            if (section && section->kind == SG_YAML_MAPPING && sgi_yaml_get(section, key->text))
+                status = sgi_refuse(reader, key, "metrics list the loss of each by its name",
+                                    "%s has this name already", i ? "a condition" : "an equation");
+        }
+    }
+    return status;
+}
+
 sg_status sgi_problem_check_labels(const sgi_problem *problem, sgi_reader *reader)
 {
     const sgi_yaml *equations = sgi_yaml_get(problem->root, "equations");
@@ -246,7 +266,7 @@ sg_status sgi_problem_check_labels(const sgi_problem *problem, sgi_reader *reade
             status = SG_ERROR_FORMAT;
         }
     }
-    return status;
+    return status == SG_OK ? check_data_labels(problem, reader) : status;
 }
 
 sg_status sgi_problem_read_names(sgi_problem *problem, sgi_reader *reader)

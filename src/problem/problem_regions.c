@@ -173,5 +173,7 @@ int sgi_problem_equation_count(const sgi_problem *problem)
 
 const char *sgi_point_set_what(const sgi_point_set *set)
 {
-    return set->kind == SG_SET_DOMAIN ? "equation" : "condition";
+    return set->kind == SG_SET_DOMAIN ? "equation"
+           : set->kind == SG_SET_DATA ? "data set"
+                                      : "condition";
 }

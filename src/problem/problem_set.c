@@ -151,6 +151,8 @@ static sg_status bind(sgi_problem *problem, sgi_arena *arena, sgi_bound_program 
             bound->slots[s] = (sgi_slot){SG_SLOT_NORMAL, index};
         else if (input->kind == SG_INPUT_UNKNOWN)
             bound->slots[s] = (sgi_slot){SG_SLOT_UNKNOWN, index};
+        else if (input->kind == SG_INPUT_DATA)
+            bound->slots[s] = (sgi_slot){SG_SLOT_DATA, index};
         else
             bound->slots[s] = (sgi_slot){SG_SLOT_VALUE, value_index(problem, q, input)};
     }

@@ -1,25 +1,9 @@
 /* Reading shapes: their numbers, rotation and translation. See domain.h. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "problem/domain_reading.h"
-
-sg_status sgi_domain_refuse(sgi_domain_reading *r, const sgi_yaml *node, const char *suggestion,
-                            const char *format, ...)
-{
-    char message[400];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(message, sizeof message, format, list);
-    va_end(list);
-    sgi_yaml_place(r->reader->diagnostic, node, 0, 0);
-    sgi_diagnostic_say(r->reader->diagnostic, "%s", message);
-    if (suggestion)
-        sgi_diagnostic_suggest(r->reader->diagnostic, "%s", suggestion);
-    return SG_ERROR_FORMAT;
-}
 
 /* ---- Numbers of shapes ------------------------------------------------------------------------
  */
@@ -32,12 +16,12 @@ static sg_status read_number(sgi_domain_reading *r, const char *shape, const sgi
     sgi_scope scope = {r->reader->names, place, false, false, 0, false};
     sgi_expr expr;
     if (node->kind != SG_YAML_SCALAR || node->length == 0)
-        return sgi_domain_refuse(r, node, NULL, "this must be a number %s", place);
+        return sgi_refuse(r->reader, node, NULL, "this must be a number %s", place);
     sg_status status =
         sgi_names_parse(&scope, node, 0, node->length, SG_READ_VALUE, &expr, r->reader->diagnostic);
     if (status == SG_OK &&
         (!sgi_is_constant(r->reader->names->exprs, expr, value) || !isfinite(*value)))
-        return sgi_domain_refuse(r, node, NULL, "this must be a number %s", place);
+        return sgi_refuse(r->reader, node, NULL, "this must be a number %s", place);
     return status;
 }
 
@@ -60,10 +44,10 @@ static sg_status read_point(sgi_domain_reading *r, const char *shape, const sgi_
     if (r->domain->axes == 1 && node->kind == SG_YAML_SCALAR)
         return read_number(r, shape, node, x);
     if (node->kind != SG_YAML_SEQUENCE || node->count != r->domain->axes)
-        return sgi_domain_refuse(r, node, NULL,
-                                 "this must be a list of %d number%s in shape '%.40s', one for %s",
-                                 r->domain->axes, r->domain->axes == 1 ? "" : "s", shape,
-                                 axis_names(r, axes, sizeof axes));
+        return sgi_refuse(r->reader, node, NULL,
+                          "this must be a list of %d number%s in shape '%.40s', one for %s",
+                          r->domain->axes, r->domain->axes == 1 ? "" : "s", shape,
+                          axis_names(r, axes, sizeof axes));
     sg_status status = SG_OK;
     for (const sgi_yaml *item = node->first; item && status == SG_OK; item = item->next)
         status = read_number(r, shape, item, x++);
@@ -73,8 +57,8 @@ static sg_status read_point(sgi_domain_reading *r, const char *shape, const sgi_
 static sg_status read_points(sgi_domain_reading *r, sgi_shape *shape, const sgi_yaml *node, int key)
 {
     if (node->kind != SG_YAML_SEQUENCE || node->count == 0)
-        return sgi_domain_refuse(r, node, NULL, "this must be a list of points in shape '%.40s'",
-                                 shape->name);
+        return sgi_refuse(r->reader, node, NULL, "this must be a list of points in shape '%.40s'",
+                          shape->name);
     size_t axes = (size_t)r->domain->axes, count = (size_t)node->count;
     double *values = sgi_arena_allocate(r->reader->arena, count * axes, sizeof *values);
     if (!values)
@@ -123,8 +107,8 @@ static sg_status unknown_key(sgi_domain_reading *r, const sgi_shape_kind *kind, 
     sgi_nearest_begin(&nearest, key->text, key->length);
     for (int i = 0; i < SG_MOST_SHAPE_KEYS && kind->keys[i].name; i++)
         sgi_nearest_offer(&nearest, kind->keys[i].name);
-    (void)sgi_domain_refuse(r, key, NULL, "'%.60s' is not a %s of a %s", key->text,
-                            kind->read ? "key" : "number", kind->name);
+    (void)sgi_refuse(r->reader, key, NULL, "'%.60s' is not a %s of a %s", key->text,
+                     kind->read ? "key" : "number", kind->name);
     if (nearest.best[0])
         sgi_nearest_suggest(&nearest, r->reader->diagnostic);
     else
@@ -138,8 +122,8 @@ static sg_status read_values(sgi_domain_reading *r, sgi_shape *shape, const sgi_
     const sgi_shape_kind *kind = shape->kind;
     sg_status status = SG_OK;
     if (node->kind != SG_YAML_MAPPING) {
-        (void)sgi_domain_refuse(r, node, NULL, "the %s '%.40s' is given by names with numbers",
-                                kind->name, shape->name);
+        (void)sgi_refuse(r->reader, node, NULL, "the %s '%.40s' is given by names with numbers",
+                         kind->name, shape->name);
         sgi_diagnostic_suggest(r->reader->diagnostic, "as in  %s: %s", kind->name, kind->example);
         return SG_ERROR_FORMAT;
     }
@@ -149,15 +133,14 @@ static sg_status read_values(sgi_domain_reading *r, sgi_shape *shape, const sgi_
         if (kind->read && sgi_yaml_is(key, "sum") && sgi_yaml_get(node, "file"))
             continue; /* belongs to the file */
         if (kind->either && i >= 0 && given++)
-            return sgi_domain_refuse(r, key, NULL, "the %s '%.40s' has '%s' and '%s': give one",
-                                     kind->name, shape->name, kind->keys[0].name,
-                                     kind->keys[1].name);
+            return sgi_refuse(r->reader, key, NULL, "the %s '%.40s' has '%s' and '%s': give one",
+                              kind->name, shape->name, kind->keys[0].name, kind->keys[1].name);
         status = i < 0 ? unknown_key(r, kind, key) : read_value(r, shape, node, key->next, i);
     }
     for (int i = 0; i < SG_MOST_SHAPE_KEYS && kind->keys[i].name && status == SG_OK; i++)
         if (kind->either ? given == 0 : !shape->values[i] && !shape->file.file) {
-            status = sgi_domain_refuse(r, node, NULL, "the %s '%.40s' has no '%s'", kind->name,
-                                       shape->name, kind->keys[i].name);
+            status = sgi_refuse(r->reader, node, NULL, "the %s '%.40s' has no '%s'", kind->name,
+                                shape->name, kind->keys[i].name);
             sgi_diagnostic_suggest(r->reader->diagnostic, "as in  %s: %s", kind->name,
                                    kind->example);
         }
@@ -188,18 +171,18 @@ static sg_status read_rotation(sgi_domain_reading *r, sgi_shape *shape, const sg
     double degrees[3] = {0, 0, 0}, middle[SG_MOST_AXES];
     int axes = shape->axes;
     if (axes != 2 && axes != 3)
-        return sgi_domain_refuse(
-            r, node, NULL, "a shape is rotated in two or three dimensions; this one has %d", axes);
+        return sgi_refuse(r->reader, node, NULL,
+                          "a shape is rotated in two or three dimensions; this one has %d", axes);
     if (axes == 3 && (node->kind != SG_YAML_SEQUENCE || node->count != 3))
-        return sgi_domain_refuse(r, node, "as in  rotate: [0, 0, 30]",
-                                 "in space 'rotate' takes three angles, about x, y and z");
+        return sgi_refuse(r->reader, node, "as in  rotate: [0, 0, 30]",
+                          "in space 'rotate' takes three angles, about x, y and z");
     sg_status status = axes == 2 ? read_number(r, shape->name, node, degrees)
                                  : read_point(r, shape->name, node, degrees);
     if (status != SG_OK)
         return status;
     if (shape->kind->unbounded)
-        return sgi_domain_refuse(r, node, NULL, "a %s has no middle to be rotated about",
-                                 shape->kind->name);
+        return sgi_refuse(r->reader, node, NULL, "a %s has no middle to be rotated about",
+                          shape->kind->name);
     status = sgi_shape_prepare(shape, r->reader->arena);
     for (int k = 0; k < axes; k++) {
         middle[k] = (shape->lower[k] + shape->upper[k]) / 2;
@@ -243,7 +226,7 @@ static sg_status unknown_shape(sgi_domain_reading *r, const sgi_yaml *key)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
                                  sgi_shape_at(i)->name);
     }
-    (void)sgi_domain_refuse(r, key, NULL, "'%.60s' is not a kind of shape", key->text);
+    (void)sgi_refuse(r->reader, key, NULL, "'%.60s' is not a kind of shape", key->text);
     for (size_t i = 0; i < sizeof other_names / sizeof other_names[0]; i++)
         if (sgi_yaml_is(key, other_names[i].name)) {
             sgi_diagnostic_suggest(r->reader->diagnostic, "it is called '%s' here: %s: %s",
@@ -269,16 +252,16 @@ static sg_status find_kind(sgi_domain_reading *r, const sgi_yaml *body, const ch
         if (!sgi_shape_find(key->text))
             return unknown_shape(r, key);
         if (kind)
-            return sgi_domain_refuse(r, key,
-                                     "join two shapes by their names, as in  both: plate + disc",
-                                     "the shape '%.40s' is two things at once", name);
+            return sgi_refuse(r->reader, key,
+                              "join two shapes by their names, as in  both: plate + disc",
+                              "the shape '%.40s' is two things at once", name);
         kind = key;
     }
     *found = kind;
     if (kind)
         return SG_OK;
-    return sgi_domain_refuse(r, body, "as in  {disc: {center: [0.5, 0.5], radius: 0.2}}",
-                             "the shape '%.40s' does not say what it is", name);
+    return sgi_refuse(r->reader, body, "as in  {disc: {center: [0.5, 0.5], radius: 0.2}}",
+                      "the shape '%.40s' does not say what it is", name);
 }
 
 /* An unbounded shape matters as far out as the coordinates reach. */
@@ -300,10 +283,10 @@ static sg_status check_axes(sgi_domain_reading *r, const sgi_yaml *node, const s
     char text[128];
     if (axes >= kind->least_axes && axes <= kind->most_axes)
         return SG_OK;
-    (void)sgi_domain_refuse(r, node, NULL,
-                            "the %s '%.40s' has %d dimension%s, and the problem has %d (%s)",
-                            kind->name, name, kind->least_axes, kind->least_axes == 1 ? "" : "s",
-                            axes, axis_names(r, text, sizeof text));
+    (void)sgi_refuse(r->reader, node, NULL,
+                     "the %s '%.40s' has %d dimension%s, and the problem has %d (%s)", kind->name,
+                     name, kind->least_axes, kind->least_axes == 1 ? "" : "s", axes,
+                     axis_names(r, text, sizeof text));
     return SG_ERROR_FORMAT;
 }
 
@@ -328,8 +311,8 @@ sg_status sgi_domain_read_shape(sgi_domain_reading *r, const sgi_yaml *name, con
         status = read_values(r, shape, key->next);
     const char *wrong = status == SG_OK ? shape->kind->wrong(shape) : NULL;
     if (wrong)
-        return sgi_domain_refuse(r, key->next, NULL, "the %s '%.40s' %s", shape->kind->name,
-                                 name->text, wrong);
+        return sgi_refuse(r->reader, key->next, NULL, "the %s '%.40s' %s", shape->kind->name,
+                          name->text, wrong);
     const sgi_yaml *rotate = sgi_yaml_get(body, "rotate"), *move = sgi_yaml_get(body, "move");
     if (status == SG_OK && rotate)
         status = read_rotation(r, shape, rotate);

@@ -1,6 +1,7 @@
 /* The reference solution of a problem file. See problem.h. */
 #include <string.h>
 
+#include "problem/data.h"
 #include "problem/solution_files.h"
 
 static int coordinate_named(const sgi_names *names, const char *name)
@@ -129,6 +130,10 @@ sg_status sgi_problem_copy_files(const sgi_problem *problem, const char *folder,
     for (int i = 0; i < problem->solution.file_count && status == SG_OK; i++)
         status = sgi_attachment_copy(&problem->solution.files[i].file, folder, &problem->allocator,
                                      diagnostic);
+    for (int i = 0; i < problem->data_count && status == SG_OK; i++)
+        if (problem->data[i].file.file)
+            status = sgi_attachment_copy(&problem->data[i].file, folder, &problem->allocator,
+                                         diagnostic);
     return status;
 }
 

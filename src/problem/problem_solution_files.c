@@ -1,44 +1,25 @@
 /* Reference solutions from files: see solution_files.h. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "config/attach.h"
+#include "problem/file_columns.h"
 #include "problem/solution_files.h"
 
 enum { UNIT_POINTS = 1024 };
 
 static const char *const file_keys[] = {"file", "sum", "columns", "order", "at"};
 
-__attribute__((format(printf, 4, 5))) static sg_status refuse(sgi_reader *reader,
-                                                              const sgi_yaml *node,
-                                                              const char *suggestion,
-                                                              const char *format, ...)
-{
-    char message[400];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(message, sizeof message, format, list);
-    va_end(list);
-    sgi_yaml_place(reader->diagnostic, node, 0, 0);
-    sgi_diagnostic_say(reader->diagnostic, "%s", message);
-    if (suggestion)
-        sgi_diagnostic_suggest(reader->diagnostic, "%s", suggestion);
-    return SG_ERROR_FORMAT;
-}
-
 /* ---- What a mapping says ----------------------------------------------------------------------
  */
 
-/* A file while it is read. `given` are the fields that `columns` speaks of, `none` those without a
- * reference. */
+/* A file while it is read. */
 typedef struct reading {
     sgi_problem *problem;
     sgi_reader *reader;
     sgi_solution_file *file;
-    const char *columns[SG_MOST_COORDINATES + SG_MOST_FIELDS]; /* coordinates, then fields */
-    uint64_t given, none;
+    sgi_file_columns columns;
     bool alone; /* the only file: it has all fields */
 } reading;
 
@@ -52,8 +33,8 @@ static sg_status check_keys(sgi_reader *reader, const sgi_yaml *node)
             sgi_nearest_offer(&nearest, file_keys[i++]);
         if (i < count)
             continue;
-        (void)refuse(reader, key, "it has file, columns, order and at",
-                     "'%.60s' is not a key of a reference from a file", key->text);
+        (void)sgi_refuse(reader, key, "it has file, columns, order and at",
+                         "'%.60s' is not a key of a reference from a file", key->text);
         if (nearest.best[0])
             sgi_nearest_suggest(&nearest, reader->diagnostic);
         return SG_ERROR_FORMAT;
@@ -61,77 +42,13 @@ static sg_status check_keys(sgi_reader *reader, const sgi_yaml *node)
     return SG_OK;
 }
 
-/* Coordinates first, then fields; -1 for neither. */
-static int place_of(const sgi_names *names, const char *name, sgi_nearest *nearest)
-{
-    for (int k = 0; k < names->coordinate_count + names->field_count; k++) {
-        const char *own = k < names->coordinate_count ? names->coordinates[k]
-                                                      : names->fields[k - names->coordinate_count];
-        if (strcmp(own, name) == 0)
-            return k;
-        if (nearest)
-            sgi_nearest_offer(nearest, own);
-    }
-    return -1;
-}
-
-static sg_status read_columns(reading *r, const sgi_yaml *node)
-{
-    const sgi_names *names = &r->problem->names;
-    if (!node)
-        return SG_OK;
-    if (node->kind != SG_YAML_MAPPING)
-        return refuse(r->reader, node, "as in  columns: {u: usol}",
-                      "'columns' says which column or array of the file is which");
-    for (const sgi_yaml *key = node->first; key; key = key->next->next) {
-        sgi_nearest nearest;
-        sgi_nearest_begin(&nearest, key->text, key->length);
-        int place = place_of(names, key->text, &nearest), field = place - names->coordinate_count;
-        if (place < 0) {
-            (void)refuse(r->reader, key, NULL, "'%.60s' is neither a coordinate nor a field",
-                         key->text);
-            sgi_nearest_suggest(&nearest, r->reader->diagnostic);
-            return SG_ERROR_FORMAT;
-        }
-        if (key->next->kind != SG_YAML_SCALAR || key->next->length == 0)
-            return refuse(r->reader, key->next, NULL,
-                          "this must be the name of a column or an array, or its number");
-        r->columns[place] = key->next->text;
-        if (field >= 0)
-            r->given |= UINT64_C(1) << field;
-        if (field >= 0 && sgi_yaml_is(key->next, "none"))
-            r->none |= UINT64_C(1) << field;
-    }
-    return SG_OK;
-}
-
-static sg_status read_order(reading *r, const sgi_yaml *node, sgi_sample_columns *c)
-{
-    const sgi_names *names = &r->problem->names;
-    uint64_t seen = 0;
-    if (!node)
-        return SG_OK;
-    for (const sgi_yaml *item = node->kind == SG_YAML_SEQUENCE ? node->first : NULL; item;
-         item = item->next) {
-        int k = item->kind == SG_YAML_SCALAR ? place_of(names, item->text, NULL) : -1;
-        if (k < 0 || k >= names->coordinate_count || seen >> k & 1)
-            return refuse(r->reader, item, NULL, "'order' has each coordinate once");
-        seen |= UINT64_C(1) << k;
-        c->order[c->order_count++] = (size_t)k;
-    }
-    if (c->order_count == (size_t)names->coordinate_count)
-        return SG_OK;
-    return refuse(r->reader, node, "as in  order: [t, x]",
-                  "'order' lists all coordinates as the dimensions of the arrays have them");
-}
-
 static sg_status read_at(reading *r, const sgi_yaml *node)
 {
     if (!node || sgi_yaml_is(node, "points"))
         return SG_OK;
     if (!sgi_yaml_is(node, "grid"))
-        return refuse(r->reader, node, NULL,
-                      "errors are measured at the 'points' of the file or on the 'grid'");
+        return sgi_refuse(r->reader, node, NULL,
+                          "errors are measured at the 'points' of the file or on the 'grid'");
     r->problem->solution.on_grid = true;
     return SG_OK;
 }
@@ -139,34 +56,18 @@ static sg_status read_at(reading *r, const sgi_yaml *node)
 /* ---- Which field is where ---------------------------------------------------------------------
  */
 
-static bool has_array(const sgi_arrays *arrays, const char *name)
-{
-    size_t length = strlen(name);
-    for (size_t i = 0; i < arrays->count; i++) {
-        const char *own = arrays->items[i].name;
-        if (strncmp(own, name, length) == 0 && (!own[length] || !strncmp(own + length, " @ ", 3)))
-            return true;
-    }
-    return false;
-}
-
 static void choose_columns(const reading *r, const sgi_arrays *arrays, bool named,
                            sgi_sample_columns *c)
 {
     const sgi_names *names = &r->problem->names;
-    size_t coordinates = (size_t)names->coordinate_count;
-    c->coordinate_count = coordinates;
-    for (size_t k = 0; k < coordinates; k++) {
-        c->names[k] = names->coordinates[k];
-        c->coordinates[k] = r->columns[k] ? r->columns[k] : names->coordinates[k];
-    }
+    sgi_file_columns_coordinates(r->problem, &r->columns, c);
     for (int f = 0; f < names->field_count; f++) {
-        bool given = r->given >> f & 1, none = r->none >> f & 1;
-        if (none || (!given && !r->alone && named && !has_array(arrays, names->fields[f])))
+        bool given = r->columns.given >> f & 1, none = r->columns.none >> f & 1;
+        if (none || (!given && !r->alone && named && !sgi_file_has(arrays, names->fields[f])))
             continue;
         r->file->fields[c->quantity_count] = f;
         c->quantities[c->quantity_count++] =
-            given ? r->columns[coordinates + (size_t)f] : names->fields[f];
+            given ? r->columns.names[names->coordinate_count + f] : names->fields[f];
     }
 }
 
@@ -177,11 +78,9 @@ static sg_status make_samples(reading *r, const sgi_attach *wanted, const char *
     sg_diagnostic said = {0};
     const sg_allocator *allocator = &r->problem->allocator;
     bool named;
-    sg_status status = read_order(r, sgi_yaml_get(r->file->node, "order"), &c);
-    if (status != SG_OK)
-        return status;
-    status = sgi_arrays_parse(data, size, r->file->file.file, (size_t)2 * SG_ATTACHMENT_BYTES,
-                              allocator, &arrays, &named, &said);
+    sg_status status =
+        sgi_arrays_parse(data, size, r->file->file.file, (size_t)2 * SG_ATTACHMENT_BYTES, allocator,
+                         &arrays, &named, &said);
     if (status == SG_OK) {
         choose_columns(r, &arrays, named, &c);
         status = sgi_samples_make(&r->file->samples, &arrays, named, &c, r->file->file.file,
@@ -201,14 +100,14 @@ static sg_status read_file(reading *r, int index)
     size_t size;
     const sgi_yaml *node = r->file->node;
     if (node->kind != SG_YAML_MAPPING || !sgi_yaml_get(node, "file"))
-        return refuse(r->reader, node, "as in  {file: solution.csv}",
-                      "this must be a reference from a file");
+        return sgi_refuse(r->reader, node, "as in  {file: solution.csv}",
+                          "this must be a reference from a file");
     snprintf(name, sizeof name, index ? "reference-%d" : "reference", index + 1);
-    sgi_attach wanted = {"a reference", name, ".csv, .txt, .dat, .npz, .npy or .mat",
-                         sgi_yaml_get(node, "file"), sgi_yaml_get(node, "sum")};
+    sgi_attach wanted = {"a reference", name, SG_ARRAY_ENDINGS, sgi_yaml_get(node, "file"),
+                         sgi_yaml_get(node, "sum")};
     sg_status status = check_keys(r->reader, node);
     if (status == SG_OK)
-        status = read_columns(r, sgi_yaml_get(node, "columns"));
+        status = sgi_file_columns_read(r->problem, r->reader, node, &r->columns);
     if (status == SG_OK)
         status = read_at(r, sgi_yaml_get(node, "at"));
     if (status != SG_OK)
@@ -241,10 +140,11 @@ static sg_status check_all(sgi_problem *problem, sgi_reader *reader, const sgi_y
     }
     for (int f = 0; f < names->field_count; f++)
         if (!(there >> f & 1))
-            return refuse(reader, node, "or say that it has none, as in  columns: {p: none}",
-                          "no file has a reference of the field '%s'", names->fields[f]);
+            return sgi_refuse(reader, node, "or say that it has none, as in  columns: {p: none}",
+                              "no file has a reference of the field '%s'", names->fields[f]);
     return some ? SG_OK
-                : refuse(reader, node, NULL, "all points of the reference lie outside the domain");
+                : sgi_refuse(reader, node, NULL,
+                             "all points of the reference lie outside the domain");
 }
 
 sg_status sgi_solution_read_files(sgi_problem *problem, sgi_reader *reader, const sgi_yaml *node)
@@ -258,8 +158,8 @@ sg_status sgi_solution_read_files(sgi_problem *problem, sgi_reader *reader, cons
     s->kind = SG_SOLUTION_FILES;
     for (const sgi_yaml *item = list ? node->first : node; item; item = list ? item->next : NULL) {
         if (s->file_count == SG_MOST_SOLUTION_FILES)
-            return refuse(reader, item, NULL, "a reference may have %d files",
-                          SG_MOST_SOLUTION_FILES);
+            return sgi_refuse(reader, item, NULL, "a reference may have %d files",
+                              SG_MOST_SOLUTION_FILES);
         reading r = {.problem = problem,
                      .reader = reader,
                      .file = &s->files[s->file_count++],
@@ -268,7 +168,7 @@ sg_status sgi_solution_read_files(sgi_problem *problem, sgi_reader *reader, cons
         sg_status status = read_file(&r, s->file_count - 1);
         if (status != SG_OK)
             return status;
-        none |= r.none;
+        none |= r.columns.none;
     }
     return check_all(problem, reader, node, none);
 }

@@ -244,7 +244,10 @@ double sgi_problem_second_bytes(const sgi_problem *problem, const sgi_training_s
     for (int k = 0; k < problem->set_count; k++) {
         double items = (double)problem->sets[k].items;
         bool domain = problem->sets[k].kind == SG_SET_DOMAIN;
-        residuals += (domain ? points : fmin(items, fmax(points / 4, 64))) *
+        bool data = problem->sets[k].kind == SG_SET_DATA;
+        residuals += (domain ? points
+                      : data ? items
+                             : fmin(items, fmax(points / 4, 64))) *
                      problem->sets[k].component_count;
     }
     double parameters = sgi_problem_parameters(problem);

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "config/document.h"
+#include "problem/data.h"
 #include "problem/solution_files.h"
 
 typedef struct writer {
@@ -214,6 +215,39 @@ static void put_conditions(writer *w)
         put_condition(w, name, &w->problem->conditions[k++]);
 }
 
+/* Data sets, those from files with the absolute path and the sum. */
+static void put_data(writer *w)
+{
+    static const char prefix[] = "data.*.";
+    for (int i = 0; i < w->problem->data_count; i++) {
+        const sgi_data *data = &w->problem->data[i];
+        put(w, "%s  ", i ? "" : "data:\n");
+        put_quoted(w, data->name->text);
+        put(w, ": {");
+        if (data->file.file) {
+            put(w, "file: ");
+            put_quoted(w, data->file.file);
+            put(w, ", sum: '%016" PRIx64 "', ", data->file.sum);
+        }
+        for (size_t k = 0; k < sgi_problem_options.count; k++) {
+            const sgi_option *option = &sgi_problem_options.rows[k];
+            const char *key = option->path + sizeof prefix - 1;
+            if (strncmp(option->path, prefix, sizeof prefix - 1) != 0)
+                continue;
+            const sgi_yaml *node = sgi_yaml_get(data->name->next, key);
+            if (option->codec != &sgi_codec_section) {
+                put(w, "%s: ", key);
+                sgi_writer_value(&w->out, option, &data->settings);
+                put(w, "%s", strcmp(key, "outside") == 0 ? "}\n" : ", ");
+            } else if (node && strcmp(key, "file") != 0 && strcmp(key, "sum") != 0) {
+                put(w, "%s: ", key);
+                put_node(w, node);
+                put(w, ", ");
+            }
+        }
+    }
+}
+
 /* A stage in flow style, every option of it but the seed. */
 static void put_stage(writer *w, const sgi_settings *settings)
 {
@@ -270,6 +304,8 @@ static void put_options(writer *w)
             put_equations(w);
         else if (strcmp(path, "conditions") == 0)
             put_conditions(w);
+        else if (strcmp(path, "data") == 0)
+            put_data(w);
         else if (strcmp(path, "shapes") == 0)
             put_shapes(w, sgi_yaml_get(w->problem->root, path));
         else if (strcmp(path, "reference") == 0 && w->problem->solution.kind == SG_SOLUTION_FILES)

@@ -27,6 +27,7 @@ typedef struct field_survey {
     int equations;                   /* that contain it */
     bool linked;                     /* stands without derivatives in one of them */
     bool conditioned;                /* is in a condition */
+    bool measured;                   /* is in a data set */
     given given[SG_MOST_COORDINATES];
 } field_survey;
 
@@ -128,6 +129,7 @@ static void look_at_condition(survey *s, const sgi_point_set *set, sgi_expr root
         if (!here[f])
             continue;
         s->fields[f].conditioned = true;
+        s->fields[f].measured = s->fields[f].measured || set->kind == SG_SET_DATA;
         for (int i = 0; i < set->face_count && set->kind == SG_SET_FACES && !set->integral; i++)
             look_at_face(s, f, &set->faces[i], orders[f]);
     }
@@ -244,6 +246,8 @@ static void check_field(const survey *s, int f, sgi_remarks *remarks)
                    names->fields[f]);
         return;
     }
+    if (field->measured) /* what is open may follow from the data */
+        return;
     check_start(s, f, remarks);
     for (int k = 0; k < names->coordinate_count; k++)
         check_space(s, f, k, remarks);

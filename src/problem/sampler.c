@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "problem/data.h"
 #include "problem/place.h"
 
 /* The share of face `face`, rounded down, and what rounding took. */
@@ -179,11 +180,27 @@ static void fill_domain(const sgi_problem *problem, int index, const sgi_draw *d
     }
 }
 
+/* Points of measured data. */
+static void fill_rows(const sgi_problem *problem, int index, int64_t items, const sgi_draw *draw,
+                      size_t first, size_t count, sg_type type, void *const *coordinates)
+{
+    const sgi_data *data = problem->sets[index].data;
+    int d = problem->names.coordinate_count;
+    for (size_t i = 0; i < count; i++) {
+        size_t row = sgi_data_row(problem, index, items, draw, first + i);
+        put_point(coordinates, type, d, i, data->points + row * (size_t)d, NULL, NULL, NULL);
+    }
+}
+
 void sgi_sample(const sgi_problem *problem, int index, int64_t items, const sgi_draw *draw,
                 size_t first, size_t count, sg_type type, void *const *coordinates)
 {
     const sgi_point_set *set = &problem->sets[index];
     size_t d = (size_t)problem->names.coordinate_count;
+    if (set->kind == SG_SET_DATA) {
+        fill_rows(problem, index, items, draw, first, count, type, coordinates);
+        return;
+    }
     if (set->kind == SG_SET_DOMAIN && (set->region || problem->domain.region)) {
         fill_domain(problem, index, draw, first, count, type, coordinates);
         return;
@@ -212,7 +229,7 @@ void sgi_sample_normals(const sgi_problem *problem, int index, int64_t items, co
     for (int k = 0; k < problem->names.coordinate_count; k++)
         for (size_t i = 0; normals[k] && i < count; i++)
             store(normals[k], type, i, 0);
-    if (set->kind == SG_SET_DOMAIN)
+    if (set->kind == SG_SET_DOMAIN || set->kind == SG_SET_DATA)
         return;
     divide(set, items, counts);
     size_t begin = 0;

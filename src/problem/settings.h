@@ -116,6 +116,14 @@ typedef struct sgi_equation_settings {
     int64_t points; /* of its region; 0: the region's share of all */
 } sgi_equation_settings;
 
+/* And of one data set. */
+typedef struct sgi_measured_settings {
+    double weight;
+    int64_t points;   /* rows in each step; 0: all */
+    double hold_out;  /* below 1 a part of the rows, otherwise their number */
+    int skip_outside; /* rows outside the domain are left out, not refused */
+} sgi_measured_settings;
+
 /* Kinds of values. */
 extern const sgi_codec sgi_codec_frequencies; /* sgi_frequencies: n for 1..n, or a list */
 extern const sgi_codec sgi_codec_coordinates; /* unsigned: all, none, a name or a list of names */

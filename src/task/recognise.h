@@ -8,8 +8,8 @@
 
 #include "stablegrad/memory.h"
 
-/* Whether the text is an image task: a mapping with the key `data`. A text that cannot be read is
- * not; where memory runs out, a line that begins with the key decides. */
+/* Whether the text is an image task: a mapping with the key `data` and without `coordinates`. A
+ * text that cannot be read is not; where memory runs out, lines that begin with the keys decide. */
 bool sgi_task_recognise(const char *text, size_t size, const sg_allocator *allocator);
 
 #endif
