@@ -8,11 +8,15 @@
 #include "second/cholesky.h"
 #include "second/vectors.h"
 
-enum { MOST_TRIES = 9, FILL_ROWS = 64 };
+enum { MOST_TRIES = 17, FILL_ROWS = 64 };
 
 static const double PROBE = 0.1;         /* h: how far along d the second derivative is measured */
 static const double MOST_BEND = 0.75;    /* of |a| to |d| */
 static const double COLUMN_FLOOR = 1e-4; /* of c / mean c */
+/* A bent step is good up to a length and useless soon after it, so lambda is sought in small steps:
+ * with 4 and 4 every second factorisation was in vain. */
+static const double LESS_DAMPING = 3; /* what lambda is divided by after a good step */
+static const double MORE_DAMPING = 2; /* and multiplied with after one that failed */
 static const double MOST_DAMPING = 1e15; /* more is not tried */
 static const double KEPT_DAMPING = 1e6;  /* the most that a step which failed leaves behind */
 
@@ -267,7 +271,7 @@ static sg_status try_step(sgi_levenberg *lm, double damping, sgi_levenberg_step 
 
 static double next_damping(double damping, double gain)
 {
-    double next = gain > 0.75 ? damping / 4 : gain < 0.25 ? 2 * damping : damping;
+    double next = gain > 0.75 ? damping / LESS_DAMPING : gain < 0.25 ? 2 * damping : damping;
     return next > SGI_LEVENBERG_LEAST ? next : SGI_LEVENBERG_LEAST;
 }
 
@@ -295,7 +299,7 @@ sg_status sgi_levenberg_step_take(sgi_levenberg *lm, double *damping, sgi_levenb
             *damping = next_damping(*damping, step->gain);
             return SG_OK;
         }
-        *damping *= 4;
+        *damping *= MORE_DAMPING;
     }
     memcpy(o->values, lm->origin, o->parameters * sizeof *o->values);
     step->after = step->before;
