@@ -245,6 +245,7 @@ static const char *const every[][3] = {
     {"training.optimizer.momentum", "0.9", "0.9"},
     {"training.optimizer.dampening", "0.2", "0.2"},
     {"training.optimizer.nesterov", "on", "true"},
+    {"training.optimizer.refresh", "10", "10"},
     {"training.schedule.warmup", "30", "30"},
     {"training.schedule.start", "0.1", "0.1"},
     {"training.schedule.then", "cosine", "cosine"},

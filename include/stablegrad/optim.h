@@ -39,7 +39,9 @@ extern "C" {
     X(SG_OPTIM_ADAM_MINI, "adam-mini", "adam-mini", "Adam-mini")                                   \
     /* the mean of AdamW's steps for each group of losses, with moments of its own (Yao et al.,    \
      * 2023) */                                                                                    \
-    X(SG_OPTIM_MULTIADAM, "multiadam", "multiadam", "MultiAdam")
+    X(SG_OPTIM_MULTIADAM, "multiadam", "multiadam", "MultiAdam")                                   \
+    /* AdamW in the eigenvectors of the mean G G^T and G^T G of a matrix (Vyas et al., 2024) */    \
+    X(SG_OPTIM_SOAP, "soap", "soap", "SOAP")
 
 typedef enum sg_optim_kind { SG_OPTIM_LIST(SG_LIST_ENUM) } sg_optim_kind;
 #define SG_OPTIM_COUNT (0 SG_OPTIM_LIST(SG_LIST_COUNT))
@@ -60,15 +62,16 @@ typedef struct sg_optim_config {
     const sg_schedule_term *schedule; /* copied; NULL with count 0: constant */
     size_t schedule_count;
     sg_isa isa;
-    size_t groups; /* MultiAdam: gradients of each span, 1 to SG_OPTIM_MOST_GROUPS */
+    size_t groups;  /* MultiAdam: gradients of each span, 1 to SG_OPTIM_MOST_GROUPS */
+    size_t refresh; /* SOAP: steps from one turn of its bases to the next, at least 1 */
 } sg_optim_config;
 
 enum { SG_OPTIM_MOST_GROUPS = 64 };
 
 /* PyTorch's defaults for the kind: rate 1e-3, betas 0.9 and 0.999, eps 1e-8, decay 1e-2 for AdamW
  * and Adam-mini and 0 for the others, momentum 0, no clipping, constant schedule. LAMB has eps
- * 1e-6, NovoGrad betas 0.95 and 0.98, and MultiAdam betas 0.99 and 0.99, as their authors do;
- * MultiAdam has one group. */
+ * 1e-6, NovoGrad betas 0.95 and 0.98, MultiAdam 0.99 and 0.99 and SOAP 0.95 and 0.95, as their
+ * authors do; MultiAdam has one group, and SOAP turns its bases every second step. */
 sg_optim_config sg_optim_defaults(sg_optim_kind kind);
 
 typedef struct sg_optim sg_optim;

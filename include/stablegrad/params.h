@@ -47,7 +47,8 @@ typedef struct sg_span {
     int layer;      /* spans of equal layer form one block under SG_BLOCKS_LAYER */
     sg_role role;
     size_t rows; /* equal parts, one after the other, that belong to one output each: a divisor of
-                    `count`. 0: the tensor is not divided. Only SG_METHOD_AGC looks at them. */
+                    `count`. 0: the tensor is not divided. SG_METHOD_AGC and SG_OPTIM_SOAP look at
+                    them. */
 } sg_span;
 
 /* An ordered set of spans. Must outlive every scaler and optimizer made from it. */

@@ -104,7 +104,7 @@ class OptimConfig(Structure):
                 ("eps", c_double), ("decay", c_double), ("momentum", c_double),
                 ("dampening", c_double), ("nesterov", c_bool), ("clip_norm", c_double),
                 ("schedule", POINTER(ScheduleTerm)), ("schedule_count", c_size_t), ("isa", c_int),
-                ("groups", c_size_t)]
+                ("groups", c_size_t), ("refresh", c_size_t)]
 
 
 class StepInfo(Structure):

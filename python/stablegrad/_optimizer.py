@@ -25,16 +25,17 @@ class Step:
 
 class Optimizer(Closing):
     """`kind` is "adamw", "adam" or "sgd" with PyTorch's semantics and defaults, or "lamb",
-    "novograd", "adam-mini" or "multiadam" with their authors'; `parameters` is a
+    "novograd", "adam-mini", "multiadam" or "soap" with their authors'; `parameters` is a
     Parameters, or spans as it takes them, each with a value. "multiadam" has one group of losses
     here, which makes it an AdamW with other betas.
 
-    Options: rate, beta1, beta2, eps, decay, momentum, dampening, nesterov, clip_norm (0: off).
+    Options: rate, beta1, beta2, eps, decay, momentum, dampening, nesterov, clip_norm (0: off),
+    refresh (of soap, in steps).
     `schedule` is a list of terms, see the module `schedule`.
     """
 
     _OPTIONS = ("rate", "beta1", "beta2", "eps", "decay", "momentum", "dampening", "nesterov",
-                "clip_norm")
+                "clip_norm", "refresh")
 
     def __init__(self, parameters, kind="adamw", *, schedule=(), threads=1, isa="auto", **options):
         lib = library()

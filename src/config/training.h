@@ -32,7 +32,8 @@ typedef struct sgi_training_settings {
     int optimizer;    /* sg_optim_kind, or SG_OPTIM_COUNT + sgi_second_kind */
     double rate, betas[2], eps, decay, momentum, dampening;
     bool nesterov;
-    double clip; /* 0: off */
+    int64_t refresh; /* of soap's bases, in steps */
+    double clip;     /* 0: off */
     int64_t warmup;
     double warmup_start;
     int then; /* sg_schedule_kind: constant or cosine */

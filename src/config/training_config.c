@@ -51,6 +51,7 @@ sg_optim_config sgi_training_optim(const sgi_training_settings *training, uint64
     config.momentum = training->momentum;
     config.dampening = training->dampening;
     config.nesterov = training->nesterov;
+    config.refresh = (size_t)training->refresh;
     config.clip_norm = training->clip;
     size_t count = 0;
     uint64_t warmup = (uint64_t)training->warmup;

@@ -26,12 +26,14 @@
         REAL("training.optimizer.eps", TRAINING(at, eps), 0, 1, "1e-8",                            \
              "added to the denominator of all but sgd"),                                           \
         REAL("training.optimizer.decay", TRAINING(at, decay), 0, 1e6, "0",                         \
-             "weight decay; adamw, adam-mini and multiadam decouple it from the gradient"),        \
+             "weight decay; adamw, adam-mini, multiadam and soap decouple it from the gradient"),  \
         REAL("training.optimizer.momentum", TRAINING(at, momentum), 0, 1, "0", "momentum of sgd"), \
         REAL("training.optimizer.dampening", TRAINING(at, dampening), 0, 1, "0",                   \
              "dampening of sgd's momentum"),                                                       \
         BOOL("training.optimizer.nesterov", TRAINING(at, nesterov), "false",                       \
              "use Nesterov's form of sgd's momentum"),                                             \
+        COUNT("training.optimizer.refresh", TRAINING(at, refresh), 1, "2",                         \
+              "steps after which soap turns its bases again"),                                     \
         COUNT("training.schedule.warmup", TRAINING(at, warmup), 0, "0",                            \
               "steps of a linear warm-up, which begins at `start` times the rate"),                \
         REAL("training.schedule.start", TRAINING(at, warmup_start), 0, 1, "0",                     \

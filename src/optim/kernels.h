@@ -31,6 +31,16 @@ typedef struct sgi_sgd_step {
     bool first; /* the momentum buffer is empty: it becomes the gradient */
 } sgi_sgd_step;
 
+/* keep C + factor A B, (m, n) row by row. Element (i, j) of A is a[i * a_row + j * a_step], so that
+ * a transposed A needs no copy; B is (k, n) row by row. `keep` 0: what C holds is not looked at. */
+typedef struct sgi_product {
+    size_t m, n, k;
+    const void *a, *b;
+    size_t a_row, a_step;
+    void *c;
+    double keep, factor;
+} sgi_product;
+
 /* A sum whose element i is added to lane i mod 8: every vector width adds in the same order, and so
  * do several calls over consecutive stretches whose lengths are multiples of 8. */
 enum { SG_SUM_LANES = 8 };
@@ -50,6 +60,16 @@ typedef struct sgi_optim_kernels {
                          const sgi_adam_step *s);
     /* adds the squares of gradients times `factor` */
     void (*squares[2])(const void *g, size_t count, double factor, sgi_lanes *sum);
+    /* SOAP's parts: see soap.c. `average`: m becomes beta m + (1 - beta) g. `divide`: m, the first
+     * moment, becomes the step, and v takes g in. `move`: p becomes keep p - rate u */
+    void (*multiply[2])(const sgi_product *product);
+    void (*average[2])(void *m, const void *g, size_t count, double beta);
+    void (*divide[2])(void *m, void *v, const void *g, size_t count, const sgi_adam_step *s);
+    void (*move[2])(void *p, const void *u, size_t count, double keep, double rate);
+    double (*dot[2])(const void *a, const void *b, size_t count);
+    /* Rows (size, size) that are orthonormal, row i in the space of the first i + 1 rows of `a`,
+     * whatever their rank; `a` is overwritten, `factors` (size) is memory that it needs. */
+    void (*orthonormal[2])(void *rows, void *a, void *factors, size_t size);
 } sgi_optim_kernels;
 
 SGI_ISA_TABLES(sgi_optim_kernels, sgi_optim_kernels, );

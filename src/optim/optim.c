@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "optim/handover.h"
 #include "optim/pass.h"
+#include "optim/soap.h"
 #include "optim/tensors.h"
 
 const char *sg_optim_name(sg_optim_kind kind)
@@ -23,14 +24,17 @@ sg_optim_config sg_optim_defaults(sg_optim_kind kind)
         .rate = 1e-3,
         .beta1 = kind == SG_OPTIM_NOVOGRAD    ? 0.95
                  : kind == SG_OPTIM_MULTIADAM ? 0.99
+                 : kind == SG_OPTIM_SOAP      ? 0.95
                                               : 0.9,
         .beta2 = kind == SG_OPTIM_NOVOGRAD    ? 0.98
                  : kind == SG_OPTIM_MULTIADAM ? 0.99
+                 : kind == SG_OPTIM_SOAP      ? 0.95
                                               : 0.999,
         .eps = kind == SG_OPTIM_LAMB ? 1e-6 : 1e-8,
         .decay = kind == SG_OPTIM_ADAMW || kind == SG_OPTIM_ADAM_MINI ? 1e-2 : 0,
         .isa = SG_ISA_AUTO,
         .groups = 1,
+        .refresh = 2,
     };
 }
 
@@ -65,6 +69,8 @@ static bool config_valid(const sg_optim_config *c)
     case SG_OPTIM_NOVOGRAD:
     case SG_OPTIM_ADAM_MINI:
         return adam_valid(c);
+    case SG_OPTIM_SOAP:
+        return adam_valid(c) && c->refresh > 0;
     case SG_OPTIM_MULTIADAM:
         return adam_valid(c) && c->groups > 0 && c->groups <= SG_OPTIM_MOST_GROUPS;
     case SG_OPTIM_SGD:
@@ -102,6 +108,11 @@ static sg_status allocate_parts(sg_optim *optim)
             sgi_allocate(a, params->count * optim->config.groups, sizeof *optim->group_gradients);
         if (!optim->group_gradients)
             return SG_ERROR_MEMORY;
+    }
+    if (optim->config.kind == SG_OPTIM_SOAP) {
+        sg_status status = sgi_soap_create(optim);
+        if (status != SG_OK)
+            return status;
     }
     if (terms)
         memcpy(optim->schedule, optim->config.schedule, terms * sizeof *optim->schedule);
@@ -152,6 +163,7 @@ void sg_optim_destroy(sg_optim *optim)
     if (!optim)
         return;
     sgi_state_destroy(optim);
+    sgi_soap_destroy(optim);
     sgi_release(&optim->allocator, optim->group_gradients);
     sgi_release(&optim->allocator, optim->span_sums);
     sgi_release(&optim->allocator, optim->unit_sums);
@@ -262,6 +274,15 @@ static void step_adam_mini(const sgi_stretch *s)
                                     &step);
 }
 
+/* A matrix waits for sgi_soap_step, which needs the whole of it. */
+static void step_soap(const sgi_stretch *s)
+{
+    if (sgi_soap_turns(&s->optim->params->spans[s->span]))
+        sgi_soap_take(s);
+    else
+        step_adam(s, true);
+}
+
 static void update(const sgi_stretch *s, void *context)
 {
     (void)context;
@@ -284,6 +305,9 @@ static void update(const sgi_stretch *s, void *context)
         break;
     case SG_OPTIM_ADAM_MINI:
         step_adam_mini(s);
+        break;
+    case SG_OPTIM_SOAP:
+        step_soap(s);
         break;
     }
 }
@@ -355,6 +379,8 @@ static sg_status take_step(sg_optim *optim, sgi_step_pass *pass, const sg_scaler
             return status;
     }
     sg_pool_run(sgi_params_pool(params, optim->pool), params->unit_count, step_unit, pass);
+    if (optim->config.kind == SG_OPTIM_SOAP)
+        sgi_soap_step(pass);
     for (size_t i = 0; i < params->count; i++) {
         if (!sgi_pass_takes(optim, i))
             continue;

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "optim/soap.h"
 
 static const uint64_t state_magic = 0x0032304450545347u; /* "GSTPD02" */
 
@@ -23,17 +24,22 @@ static sgi_buffer_list list_buffers(const sg_optim_config *config)
     case SG_OPTIM_ADAMW:
     case SG_OPTIM_ADAM:
     case SG_OPTIM_LAMB:
-        return (sgi_buffer_list){2, {1, 2}, {false, false}};
+        return (sgi_buffer_list){.count = 2, .powers = {1, 2}};
     case SG_OPTIM_ADAM_MINI:
-        return (sgi_buffer_list){2, {1, 2}, {false, true}};
+        return (sgi_buffer_list){2, {1, 2}, {SGI_EXTENT_ALL, SGI_EXTENT_ONE}};
     case SG_OPTIM_NOVOGRAD: /* its momentum is that of gradients divided by their scale */
-        return (sgi_buffer_list){2, {0, 2}, {false, true}};
+        return (sgi_buffer_list){2, {0, 2}, {SGI_EXTENT_ALL, SGI_EXTENT_ONE}};
+    case SG_OPTIM_SOAP: /* moments; means of G G^T and G^T G; their bases, which have no unit */
+        return (sgi_buffer_list){SGI_SOAP_BUFFERS,
+                                 {1, 2, 2, 2, 0, 0},
+                                 {SGI_EXTENT_ALL, SGI_EXTENT_ALL, SGI_EXTENT_LEFT, SGI_EXTENT_RIGHT,
+                                  SGI_EXTENT_LEFT, SGI_EXTENT_RIGHT}};
     case SG_OPTIM_MULTIADAM:
         return list_of_groups(config->groups);
     case SG_OPTIM_SGD:
         break;
     }
-    return (sgi_buffer_list){config->momentum > 0 ? 1 : 0, {1}, {false}};
+    return (sgi_buffer_list){.count = config->momentum > 0 ? 1 : 0, .powers = {1}};
 }
 
 static size_t round_up(size_t bytes)
@@ -41,10 +47,29 @@ static size_t round_up(size_t bytes)
     return sgi_align_up(bytes, SG_ALIGNMENT);
 }
 
+static size_t elements_of(const sg_span *span, sgi_extent extent)
+{
+    size_t side = 0;
+    switch (extent) {
+    case SGI_EXTENT_ALL:
+        return span->count;
+    case SGI_EXTENT_ONE:
+        return 1;
+    case SGI_EXTENT_LEFT:
+        side = sgi_soap_rows(span);
+        break;
+    case SGI_EXTENT_RIGHT:
+        side = sgi_soap_columns(span);
+        break;
+    }
+    return side * side;
+}
+
 static size_t buffer_bytes(const sg_span *span, const sgi_buffer_list *buffers, size_t index)
 {
-    return round_up(buffers->single[index] ? sizeof(double)
-                                           : span->count * sgi_type_size(span->type));
+    sgi_extent extent = buffers->extents[index];
+    return round_up(elements_of(span, extent) *
+                    (extent == SGI_EXTENT_ONE ? sizeof(double) : sgi_type_size(span->type)));
 }
 
 static uint64_t layout_hash(const sg_optim *optim)
@@ -57,6 +82,8 @@ static uint64_t layout_hash(const sg_optim *optim)
         uint64_t shape[2] = {(uint64_t)span->type, (uint64_t)span->count};
         h = sgi_hash(h, span->name, strlen(span->name) + 1);
         h = sgi_hash(h, shape, sizeof shape);
+        if (optim->config.kind == SG_OPTIM_SOAP)
+            h = sgi_hash(h, &span->rows, sizeof span->rows);
     }
     return h;
 }
@@ -126,12 +153,13 @@ void *sgi_state_buffer(const sg_optim *optim, size_t span, size_t index)
 
 size_t sgi_state_elements(const sg_optim *optim, size_t span, size_t index)
 {
-    return optim->buffers.single[index] ? 1 : optim->params->spans[span].count;
+    return elements_of(&optim->params->spans[span], optim->buffers.extents[index]);
 }
 
 sg_type sgi_state_type(const sg_optim *optim, size_t span, size_t index)
 {
-    return optim->buffers.single[index] ? SG_FLOAT64 : optim->params->spans[span].type;
+    return optim->buffers.extents[index] == SGI_EXTENT_ONE ? SG_FLOAT64
+                                                           : optim->params->spans[span].type;
 }
 
 double *sgi_state_number(const sg_optim *optim, size_t span, size_t index)

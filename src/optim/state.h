@@ -11,13 +11,21 @@
 
 enum { SG_MOST_BUFFERS = 2 * SG_OPTIM_MOST_GROUPS };
 
+/* How large a buffer of a span is. */
+typedef enum sgi_extent {
+    SGI_EXTENT_ALL,  /* as many elements as the span */
+    SGI_EXTENT_ONE,  /* one number, in double */
+    SGI_EXTENT_LEFT, /* (rows, rows) of the span as a matrix, where SOAP turns them; else nothing */
+    SGI_EXTENT_RIGHT, /* (columns, columns), likewise */
+} sgi_extent;
+
 /* What an optimizer says of the buffers that it keeps for each span: the power of the gradient's
- * unit that each is in, and whether it is one number, in double, for the whole span. Adam's first
- * moment is in power 1, its second in power 2, the momentum of SGD in power 1. */
+ * unit that each is in, and how large it is. Adam's first moment is in power 1, its second in power
+ * 2, the momentum of SGD in power 1. */
 typedef struct sgi_buffer_list {
     size_t count;
     int powers[SG_MOST_BUFFERS];
-    bool single[SG_MOST_BUFFERS];
+    sgi_extent extents[SG_MOST_BUFFERS];
 } sgi_buffer_list;
 
 /* The unit that a span's buffers are in: the mean square of what the last gradients were multiplied
@@ -48,6 +56,7 @@ struct sg_optim {
     double (*unit_sums)[2]; /* of each unit and of each span, for optimizers that look at whole */
     double (*span_sums)[2]; /* tensors before they move: see tensors.h */
     const void **group_gradients; /* (groups, spans), when MultiAdam has several groups */
+    struct sgi_soap *soap;        /* SOAP's memory of a step */
     sgi_buffer_list buffers;
     size_t *offsets; /* in the state, of each span's first buffer */
     unsigned char *state;
@@ -83,7 +92,7 @@ void *sgi_state_buffer(const sg_optim *optim, size_t span, size_t index);
 size_t sgi_state_elements(const sg_optim *optim, size_t span, size_t index);
 sg_type sgi_state_type(const sg_optim *optim, size_t span, size_t index);
 
-/* The one element of a buffer that is single. */
+/* The one element of a buffer of extent SGI_EXTENT_ONE. */
 double *sgi_state_number(const sg_optim *optim, size_t span, size_t index);
 
 #endif

@@ -15,8 +15,8 @@ static const double MOST_BEND = 0.75;    /* of |a| to |d| */
 static const double COLUMN_FLOOR = 1e-4; /* of c / mean c */
 /* A bent step is good up to a length and useless soon after it, so lambda is sought in small steps:
  * with 4 and 4 every second factorisation was in vain. */
-static const double LESS_DAMPING = 3; /* what lambda is divided by after a good step */
-static const double MORE_DAMPING = 2; /* and multiplied with after one that failed */
+static const double LESS_DAMPING = 3;    /* what lambda is divided by after a good step */
+static const double MORE_DAMPING = 2;    /* and multiplied with after one that failed */
 static const double MOST_DAMPING = 1e15; /* more is not tried */
 static const double KEPT_DAMPING = 1e6;  /* the most that a step which failed leaves behind */
 
