@@ -300,6 +300,35 @@ END
 fi
 expect 2 export runs/heat-0001 a.npz
 says err 'exists already'
+# Starting from a run: with no step taken since, its end is the beginning.
+cp runs/heat-0001/problem.yaml small.yaml
+cp small.yaml again.yaml
+echo 'initial: {weights: runs/heat-0001}' >> again.yaml
+expect 0 train again.yaml --out again --set training.optimizer.rate=0 --set training.steps=1 --quiet
+cmp -s again/initial.safetensors runs/heat-0001/weights.safetensors || fail "the copy of the weights differs"
+expect 0 eval runs/heat-0001 --grid 3x3
+cp out from
+expect 0 eval again --grid 3x3
+cmp -s out from || fail "a run did not start from the weights of another"
+says again/problem.yaml 'runs/heat-0001/weights.safetensors'
+expect 0 train small.yaml --out again2 --set initial=again/weights.safetensors --set training.steps=1 --quiet
+mv again/weights.safetensors away.safetensors
+expect 0 train again2 --resume --set training.steps=2 --quiet
+expect 2 train small.yaml --set initial=again/weights.safetensors
+says err 'No such file'
+expect 2 check again.yaml --set network.hidden='2 x 9'
+says err "the tensor 'layers.0.weight' is"
+says err 'there and 9 x 2 here'
+expect 2 check small.yaml --set initial=nowhere
+says err 'neither the folder of a run'
+expect 2 check small.yaml --set initial=gone.safetensors
+says err 'No such file'
+printf 'no weights' > bad.safetensors
+expect 2 check small.yaml --set initial=bad.safetensors
+says err 'bad.safetensors: '
+expect 0 check small.yaml --set initial=none
+expect 2 check small.yaml --set initial.wieghts=x
+cp away.safetensors again/weights.safetensors
 expect 2 export runs/heat-0001 a.xyz
 says err '.npz, .csv, .vti, .vtu'
 expect 0 export runs/heat-0001 heat.onnx

@@ -95,6 +95,8 @@ static sg_status create_network(sg_pinn *p)
     sgi_arena_clear(&storage);
     if (status == SG_OK)
         status = sg_pinn_initialize(p, p->information.seed);
+    if (status == SG_OK && p->problem->initial.file)
+        status = sgi_pinn_start(p, p->problem->initial.place, NULL);
     if (status == SG_OK)
         status = sg_params_create(&p->params, &p->allocator);
     if (status == SG_OK)

@@ -22,6 +22,9 @@ struct sg_pinn {
 SG_CHECKED sg_status sgi_pinn_over(sg_pinn **pinn, sgi_problem *problem,
                                    const sg_allocator *allocator);
 
+/* Reads the layers of a network's weights from a file of any problem; unknown constants stay. */
+SG_CHECKED sg_status sgi_pinn_start(sg_pinn *pinn, const char *path, sg_diagnostic *diagnostic);
+
 /* Floating-point operations of the layer products of one gradient. */
 double sgi_pinn_flops(const sg_pinn_batch *batch);
 

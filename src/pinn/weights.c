@@ -131,18 +131,27 @@ static void copy_weights(const sgi_tensor *to, const sgi_tensor *from)
     }
 }
 
-sg_status sgi_weights_read(const sgi_safetensors *file, const char *path, sg_jet_network *network,
-                           const sg_allocator *allocator, sg_diagnostic *diagnostic)
+/* The layers, and with `scalars` what comes after them. */
+static sg_status read_tensors(const sgi_safetensors *file, const char *path,
+                              sg_jet_network *network, bool scalars, const sg_allocator *allocator,
+                              sg_diagnostic *diagnostic)
 {
     sgi_weights list;
     if (sgi_weights_list(&list, network, allocator) != SG_OK)
         return no_memory(diagnostic);
-    sg_status status =
-        check_weights(&list, sg_jet_network_scalars(network), file, path, diagnostic);
+    size_t count = sg_jet_network_scalars(network);
+    list.count -= scalars ? 0 : count;
+    sg_status status = check_weights(&list, scalars ? count : 0, file, path, diagnostic);
     for (size_t i = 0; i < list.count && status == SG_OK; i++)
         copy_weights(&list.tensors[i], sgi_safetensors_find(file, list.tensors[i].name));
     sgi_weights_release(&list);
     return status;
+}
+
+sg_status sgi_weights_read(const sgi_safetensors *file, const char *path, sg_jet_network *network,
+                           const sg_allocator *allocator, sg_diagnostic *diagnostic)
+{
+    return read_tensors(file, path, network, true, allocator, diagnostic);
 }
 
 sg_status sgi_weights_load(const char *path, sg_jet_network *network, const sg_allocator *allocator,
@@ -239,6 +248,16 @@ sg_status sg_pinn_load(sg_pinn *p, const char *path, sg_diagnostic *diagnostic)
     sg_status status = sgi_safetensors_open(&file, path, &p->allocator, diagnostic);
     if (status == SG_OK)
         status = load_all(p, file, path, diagnostic);
+    sgi_safetensors_close(file);
+    return status;
+}
+
+sg_status sgi_pinn_start(sg_pinn *p, const char *path, sg_diagnostic *diagnostic)
+{
+    sgi_safetensors *file;
+    sg_status status = sgi_safetensors_open(&file, path, &p->allocator, diagnostic);
+    if (status == SG_OK)
+        status = read_tensors(file, path, p->network, false, &p->allocator, diagnostic);
     sgi_safetensors_close(file);
     return status;
 }

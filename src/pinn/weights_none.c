@@ -1,7 +1,7 @@
 /* In place of weights.c in a build without jansson: saving and loading say that they cannot. */
 
 #include "base/diagnostic.h"
-#include "stablegrad/pinn.h"
+#include "pinn/pinn.h"
 
 static sg_status refuse(sg_diagnostic *diagnostic, const char *path)
 {
@@ -21,6 +21,12 @@ sg_status sg_pinn_load(sg_pinn *p, const char *path, sg_diagnostic *diagnostic)
 {
     if (!p || !path)
         return sgi_fail(diagnostic, SG_ERROR_ARGUMENT, "%s", sg_status_text(SG_ERROR_ARGUMENT));
+    (void)p;
+    return refuse(diagnostic, path);
+}
+
+sg_status sgi_pinn_start(sg_pinn *p, const char *path, sg_diagnostic *diagnostic)
+{
     (void)p;
     return refuse(diagnostic, path);
 }

@@ -147,6 +147,10 @@ static const sgi_option rows[] = {
     CHOICE("network.precision", TOP(network.precision), WORDS(SG_TYPE_LIST(SGI_LIST_WORD)), "float",
            "the type of the weights and of all derivatives"),
 
+    SECTION("initial", "what training starts from in place of drawn weights: {weights: PATH}"),
+    SECTION("initial.weights", "the folder of a run, or a .safetensors file, of the same network"),
+    SECTION("initial.sum", "the sum of that file, which a run writes; another content is refused"),
+
     SECTION("training.stages",
             "parts of the training, one after the other: [{optimizer: adamw, steps: 2000}, ...]"),
     REAL("training.seconds", TOP(training.seconds), 0, 1e9, "0",
@@ -195,6 +199,7 @@ static const sgi_option rows[] = {
 
 static const sgi_shorthand shorthands[] = {
     {"training", "stages", true},
+    {"initial", "weights", false},
     {"sampling", "distribution", false},
     {"refinement", "method", false},
     {"inputs.fourier", "frequencies", false},

@@ -74,6 +74,8 @@ static sg_status read_all(sgi_problem *problem, sgi_reader *reader, const char *
     if (status == SG_OK)
         status = sgi_problem_check_fields(problem, reader);
     if (status == SG_OK)
+        status = sgi_problem_read_initial(problem, reader);
+    if (status == SG_OK)
         status = sgi_problem_check_unknowns(problem, reader);
     for (int k = 0; k < problem->set_count && status == SG_OK; k++)
         status = sgi_point_set_compile(problem, &problem->arena, &problem->sets[k]);

@@ -13,6 +13,7 @@
 
 #include "domain/sequence.h"
 #include "expr/program.h"
+#include "files/attachment.h"
 #include "problem/domain.h"
 #include "problem/options.h"
 #include "problem/settings.h"
@@ -168,6 +169,7 @@ typedef struct sgi_problem {
     sgi_expr *transforms; /* (fields): what stands for a field, made of the network's output; 0: the
                              output itself. NULL: of every field. See exact_conditions.h */
     sgi_solution solution;
+    sgi_attachment initial; /* the weights that training starts from; file NULL: drawn ones */
 } sgi_problem;
 
 /* Reads a problem from text. `name` is shown in messages. Each override is "key.key=value", applied
@@ -304,6 +306,9 @@ SG_CHECKED sg_status sgi_problem_read_conditions(sgi_problem *problem, sgi_reade
  * point. */
 SG_CHECKED sg_status sgi_problem_finish_points(sgi_problem *problem, sgi_reader *reader);
 SG_CHECKED sg_status sgi_problem_read_solution(sgi_problem *problem, sgi_reader *reader);
+
+/* The weights to start from, once the network is known. */
+SG_CHECKED sg_status sgi_problem_read_initial(sgi_problem *problem, sgi_reader *reader);
 SG_CHECKED sg_status sgi_problem_check_fields(sgi_problem *problem, sgi_reader *reader);
 
 /* Compiles the set's roots: requests, programs, slots, in memory of `arena`. */

@@ -134,6 +134,8 @@ sg_status sgi_problem_copy_files(const sgi_problem *problem, const char *folder,
         if (problem->data[i].file.file)
             status = sgi_attachment_copy(&problem->data[i].file, folder, &problem->allocator,
                                          diagnostic);
+    if (status == SG_OK && problem->initial.file)
+        status = sgi_attachment_copy(&problem->initial, folder, &problem->allocator, diagnostic);
     return status;
 }
 

@@ -293,6 +293,17 @@ static void put_stages(writer *w)
     sgi_release(&w->out.allocator, each);
 }
 
+/* The weights to start from, with the absolute path and the sum. */
+static void put_initial(writer *w)
+{
+    const sgi_attachment *initial = &w->problem->initial;
+    if (!initial->file)
+        return;
+    put(w, "initial: {weights: ");
+    put_quoted(w, initial->file);
+    put(w, ", sum: '%016" PRIx64 "'}\n", initial->sum);
+}
+
 static void put_options(writer *w)
 {
     bool listed = w->problem->settings.stages.listed;
@@ -310,6 +321,8 @@ static void put_options(writer *w)
             put_shapes(w, sgi_yaml_get(w->problem->root, path));
         else if (strcmp(path, "reference") == 0 && w->problem->solution.kind == SG_SOLUTION_FILES)
             put_solution_files(w);
+        else if (strcmp(path, "initial") == 0)
+            put_initial(w);
         else if (option->codec == &sgi_codec_section && !strchr(path, '.'))
             put_section(w, path, sgi_yaml_get(w->problem->root, path));
         if (strcmp(path, "training.stages") == 0 && listed)
