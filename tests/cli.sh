@@ -138,6 +138,19 @@ expect 0 check heat.yaml --json
 says out '"seconds_per_step"'
 says out '"warnings":[]'
 says out '"reference":{"verdict":"fits"'
+# Sizes of a problem in units of its own, and a warning without them.
+expect 0 check heat-mm --set network.hidden=1x4
+says out "  T                    80         293  condition 'initial', condition 'ends', the reference"
+says out '  heat                  8'
+expect 0 check heat-mm --set network.hidden=1x4 --json
+says out '"T":{"size":80.0,"offset":293.0,"from":"condition'
+says out '"terms":{"heat":[8.0'
+expect 2 check heat-mm --set scales.T=0
+says err "the scale of 'T' must be a size above 0"
+sed '/^scales/d' "$source/problems/heat-mm.yaml" >raw.yaml
+expect 0 check raw.yaml --set network.hidden=1x4
+says err "'scales: auto' would train it in units of its own"
+rm raw.yaml
 small="--set network.hidden=2x8 --set points=128 --set conditions.initial.points=32 --set conditions.ends.points=32
        --set evaluation.grid=21x11"
 # shellcheck disable=SC2086

@@ -48,7 +48,7 @@ static void periodic_input(void **state)
     for (int i = 0; i < 3; i++)
         sg_jet_waves_periodic(waves + 16 * i, 4, i + 1, 2, 4);
     sg_jet_network_config config = sg_jet_network_defaults();
-    config.input = (sg_jet_input){4, scale, shift, keep, waves, 12};
+    config.input = (sg_jet_input){4, scale, shift, keep, waves, 12, NULL};
     config.hidden_count = 0;
     config.outputs = 25;
     config.type = SG_FLOAT64;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "commands/scales.h"
 #include "pinn/bad_point.h"
 #include "pinn/errors.h"
 #include "pinn/refinement.h"
@@ -156,6 +157,7 @@ static void print_sets(const sgi_problem *problem, const sg_pinn_batch *batch,
                set->points_per_item == 2 ? "  (pairs)" : "");
     }
     print_second(problem);
+    print_scales(problem);
 }
 
 /* Seconds that choosing points takes each time; 0: nothing is chosen. */
@@ -465,6 +467,9 @@ static json_t *json_plan(const sg_pinn *pinn, const sg_pinn_trainer *trainer, in
         json_object_set_new(object, "seconds_per_refinement",
                             json_real(time_refinement(pinn, trainer)));
     json_object_set_new(object, "sets", sets);
+    json_t *scales = json_scales(pinn->problem);
+    if (scales)
+        json_object_set_new(object, "scales", scales);
     return object;
 }
 

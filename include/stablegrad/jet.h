@@ -49,6 +49,8 @@ typedef struct sg_jet_input {
     const bool *keep;    /* (coordinates), or NULL: every coordinate is kept */
     const double *waves; /* (wave_count, coordinates), radians per unit of the coordinate */
     size_t wave_count;
+    const double *unit; /* (coordinates), or NULL for ones: all derivatives are by x_i / unit_i, so
+                           that those by tiny or huge coordinates stay within the type's range */
 } sg_jet_input;
 
 /* Writes `count` rows of `waves` (count, coordinates): factor * frequencies[k] along one

@@ -53,7 +53,8 @@ static double raw_factor(const line *from, int coordinate)
 }
 
 /* Terms of even order turn sin(w.x) into sin(w.x), the others into cos(w.x). */
-static void wave_factors(const line *from, const double *wave, double *even, double *odd)
+static void wave_factors(const line *from, const double *wave, const double *unit, double *even,
+                         double *odd)
 {
     static const int sign[] = {1, 1, -1, -1, 1}; /* of the n-th derivative of the sine */
     sg_jet_term term;
@@ -61,7 +62,7 @@ static void wave_factors(const line *from, const double *wave, double *even, dou
     for (size_t i = 0; line_term(from, &i, &term);) {
         double factor = 1;
         for (int k = 0; k < term.order; k++)
-            factor *= wave[term.along[k]];
+            factor *= wave[term.along[k]] * unit[term.along[k]];
         *(term.order % 2 ? odd : even) += sign[term.order] * term.coefficient * factor;
     }
 }
@@ -134,11 +135,13 @@ static void fill_raw(const tables *to, const sg_jet_network *network, size_t lin
 {
     size_t raw = (size_t)network->raw;
     for (size_t i = 0; i < raw; i++) {
+        int coordinate = network->raw_index[i];
+        double slope = network->scale[i] * network->unit[coordinate];
         put(to->scale, network->type, i, network->scale[i]);
         put(to->shift, network->type, i, network->shift[i]);
         for (size_t l = 1; l < lines; l++)
             put(to->raw_derivative, network->type, l * raw + i,
-                network->scale[i] * raw_factor(&to->lines[l], network->raw_index[i]));
+                slope * raw_factor(&to->lines[l], coordinate));
     }
 }
 
@@ -151,7 +154,7 @@ static void fill_waves(const tables *to, const sg_jet_network *network, size_t l
             put(to->wave, network->type, (size_t)i * wave_stride + w, wave[i]);
         for (size_t l = 0; l < lines; l++) {
             double even, odd;
-            wave_factors(&to->lines[l], wave, &even, &odd);
+            wave_factors(&to->lines[l], wave, network->unit, &even, &odd);
             put(to->even, network->type, l * wave_stride + w, even);
             put(to->odd, network->type, l * wave_stride + w, odd);
         }

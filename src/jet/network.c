@@ -91,7 +91,8 @@ static bool valid_input(const sg_jet_input *input)
             return false;
     for (int i = 0; i < input->coordinates; i++)
         if ((input->scale && !isfinite(input->scale[i])) ||
-            (input->shift && !isfinite(input->shift[i])))
+            (input->shift && !isfinite(input->shift[i])) ||
+            (input->unit && !(isfinite(input->unit[i]) && input->unit[i] > 0)))
             return false;
     return true;
 }
@@ -128,9 +129,12 @@ static sg_status copy_input(sg_jet_network *network, const sg_jet_input *input)
     network->scale = sgi_allocate(allocator, coordinates, sizeof(double));
     network->shift = sgi_allocate(allocator, coordinates, sizeof(double));
     network->wave = sgi_allocate(allocator, wave_values, sizeof(double));
-    if (!network->raw_index || !network->scale || !network->shift || !network->wave)
+    network->unit = sgi_allocate(allocator, coordinates, sizeof(double));
+    if (!network->raw_index || !network->scale || !network->shift || !network->wave ||
+        !network->unit)
         return SG_ERROR_MEMORY;
     for (int i = 0; i < input->coordinates; i++) {
+        network->unit[i] = input->unit ? input->unit[i] : 1;
         if (!kept(input, i))
             continue;
         network->raw_index[network->raw] = i;
@@ -224,6 +228,7 @@ void sg_jet_network_destroy(sg_jet_network *network)
     sgi_release(&network->allocator, network->scale);
     sgi_release(&network->allocator, network->shift);
     sgi_release(&network->allocator, network->wave);
+    sgi_release(&network->allocator, network->unit);
     sgi_release(&network->allocator, network->layers);
     sgi_release(&network->allocator, network->values);
     sgi_release(&network->allocator, network->gradients);

@@ -21,6 +21,7 @@ struct sg_jet_network {
     int *raw_index;        /* (raw) coordinate of each raw feature */
     double *scale, *shift; /* (raw) */
     double *wave;          /* (waves, coordinates) */
+    double *unit;          /* (coordinates) that derivatives are taken in */
 };
 
 /* The deviation-preserving gain of an activation: see sg_jet_init. */

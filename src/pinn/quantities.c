@@ -139,6 +139,14 @@ static void blank_outside(const chunk *c, const sgi_problem *problem, const sgi_
     }
 }
 
+/* Residuals that are trained in nondimensional form, in the user's units. */
+static void to_units(const chunk *c, const sgi_point_set *set, size_t n)
+{
+    for (int k = 0; k < set->component_count && set->scales; k++)
+        for (size_t i = 0; i < n; i++)
+            ((double *)c->outputs[k])[i] *= set->scales[k];
+}
+
 static sg_status evaluate_chunks(chunk *c, const sgi_problem *problem, const sgi_point_set *set,
                                  const sg_jet_plan *plan, sg_jet_network *network,
                                  const sgi_places *places, double *const *outputs, sg_pool *pool)
@@ -157,6 +165,7 @@ static sg_status evaluate_chunks(chunk *c, const sgi_problem *problem, const sgi
         for (uint32_t k = 0; k < bound->program->output_count; k++)
             c->outputs[k] = outputs[k] + first;
         run_program(c, bound, (size_t)coordinates, values, n);
+        to_units(c, set, n);
         blank_outside(c, problem, places, set->homes, (double *const *)c->outputs,
                       bound->program->output_count, n);
     }

@@ -264,7 +264,7 @@ static void judge(const examination *e, int component, double size, double toler
     }
     const double *terms = e->outputs[e->set->component_count + component];
     size_t worst = 0;
-    double scale = size, sum = 0;
+    double scale = e->set->scales ? e->set->scales[component] : size, sum = 0;
     for (size_t i = 0; i < N; i++) {
         scale = terms[i] > scale ? terms[i] : scale;
         sum += fabs(residual[i]);

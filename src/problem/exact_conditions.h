@@ -35,6 +35,11 @@ SG_CHECKED sg_status sgi_exact_finish(sgi_problem *problem, sgi_reader *reader);
  * condition i, at points of its place. */
 SG_CHECKED sg_status sgi_exact_misfit(const sgi_problem *problem, int i, double *largest);
 
+/* Rewrites the roots, each input by `map`. */
+typedef sgi_expr sgi_map_input(sgi_problem *problem, sgi_expr node, const sgi_input *input);
+SG_CHECKED sg_status sgi_exact_rebuild(sgi_problem *problem, sgi_expr *roots, size_t count,
+                                       sgi_map_input *map);
+
 /* Puts the transforms into expressions. */
 SG_CHECKED sg_status sgi_exact_apply(sgi_problem *problem, sgi_expr *roots, size_t count);
 

@@ -41,6 +41,8 @@ static const sgi_option rows[] = {
          "the size of a change: by default that of the start, or of the bounds"),
     REAL("unknowns.*.rate", UNKNOWN(rate), 1e-9, 1e9, "1",
          "factor of the learning rate; optimizers of second order need none"),
+    SECTION("scales",
+            "sizes of coordinates and fields: auto, or {x: 0.01, T: {size: 80, offset: 293}}"),
     SECTION("equations", "the equations, each an expression that should be 0, or left = right"),
     SECTION("equations.*.expression", "the equation, when it is given with a weight or a region"),
     SECTION("equations.*.in", "the shape that this equation holds in; by default the whole domain"),

@@ -5,6 +5,7 @@
 #include "config/document.h"
 #include "problem/data.h"
 #include "problem/exact_conditions.h"
+#include "problem/scales.h"
 #include "problem/solution_files.h"
 
 static sg_status read_settings(sgi_problem *problem, sgi_reader *reader)
@@ -77,6 +78,8 @@ static sg_status read_all(sgi_problem *problem, sgi_reader *reader, const char *
         status = sgi_problem_read_initial(problem, reader);
     if (status == SG_OK)
         status = sgi_problem_check_unknowns(problem, reader);
+    if (status == SG_OK)
+        status = sgi_scales_read(problem, reader);
     for (int k = 0; k < problem->set_count && status == SG_OK; k++)
         status = sgi_point_set_compile(problem, &problem->arena, &problem->sets[k]);
     return status;

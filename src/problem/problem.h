@@ -104,8 +104,9 @@ typedef struct sgi_point_set {
     int term_count;
     int *component_terms; /* (component_count): the term of each residual component */
     int component_count;
-    uint64_t *homes;          /* (component_count): where each has a meaning, see sgi_problem */
-    sgi_expr *roots;          /* (component_count), before collapsing */
+    uint64_t *homes; /* (component_count): where each has a meaning, see sgi_problem */
+    sgi_expr *roots; /* (component_count), before collapsing, in the user's units */
+    double *scales;  /* (component_count): what each residual is divided by; NULL: all by 1 */
     sg_jet_request *requests; /* (request_count): what the engine's plan is made from */
     size_t request_count;
     sgi_bound_program varying;  /* outputs: coefficients of the requests that vary; NULL: none do */
@@ -141,6 +142,22 @@ typedef struct sgi_solution {
 
 typedef struct sgi_exact sgi_exact;
 
+enum { SG_SCALE_ORIGIN = 100 };
+
+/* The size of a coordinate or a field, and where that was found. A field is offset + size * N with
+ * the network's output N. */
+typedef struct sgi_scale {
+    double size, offset; /* the offset of a coordinate is 0 */
+    char origin[SG_SCALE_ORIGIN];
+} sgi_scale;
+
+/* Sizes with which a problem is nondimensional: see scales.h. */
+typedef struct sgi_scales {
+    bool on; /* the file has `scales` */
+    sgi_scale coordinates[SG_MOST_COORDINATES];
+    sgi_scale fields[SG_MOST_FIELDS];
+} sgi_scales;
+
 typedef struct sgi_problem {
     sg_allocator allocator;
     sgi_arena arena;
@@ -170,6 +187,7 @@ typedef struct sgi_problem {
                              output itself. NULL: of every field. See exact_conditions.h */
     sgi_solution solution;
     sgi_attachment initial; /* the weights that training starts from; file NULL: drawn ones */
+    sgi_scales scales;
 } sgi_problem;
 
 /* Reads a problem from text. `name` is shown in messages. Each override is "key.key=value", applied

@@ -20,6 +20,12 @@ static size_t count_waves(const sgi_problem *problem)
     return count;
 }
 
+/* The size of a coordinate: of what the network sees, and what its derivatives are taken in. */
+static double size_of(const sgi_problem *problem, int coordinate)
+{
+    return problem->scales.on ? problem->scales.coordinates[coordinate].size : 1;
+}
+
 /* Fourier features coordinate by coordinate, then harmonics, then random waves. */
 static void fill_waves(const sgi_problem *problem, double *waves)
 {
@@ -29,7 +35,8 @@ static void fill_waves(const sgi_problem *problem, double *waves)
         if (!(in->fourier_of >> k & 1))
             continue;
         size_t count = (size_t)in->frequencies.count;
-        sg_jet_waves_fourier(waves, coordinates, k, pi, in->frequencies.values, count);
+        sg_jet_waves_fourier(waves, coordinates, k, pi / size_of(problem, k),
+                             in->frequencies.values, count);
         waves += count * (size_t)coordinates;
     }
     for (int k = 0; k < coordinates; k++) {
@@ -39,6 +46,8 @@ static void fill_waves(const sgi_problem *problem, double *waves)
     }
     sg_jet_waves_random(waves, coordinates, (size_t)in->random_count, in->random_std,
                         (uint64_t)in->random_seed);
+    for (size_t i = 0; i < (size_t)in->random_count * (size_t)coordinates; i++)
+        waves[i] /= size_of(problem, (int)(i % (size_t)coordinates));
 }
 
 /* In double: the settings may ask for more than any integer holds. */
@@ -108,7 +117,7 @@ sg_status sgi_problem_network(const sgi_problem *problem, sgi_arena *storage,
 {
     const sgi_settings *settings = &problem->settings;
     size_t coordinates = (size_t)problem->names.coordinate_count, waves = count_waves(problem);
-    double *scale = sgi_arena_allocate(storage, 2 * coordinates, sizeof *scale);
+    double *scale = sgi_arena_allocate(storage, 3 * coordinates, sizeof *scale);
     bool *keep = sgi_arena_allocate(storage, coordinates, sizeof *keep);
     double *rows = sgi_arena_allocate(storage, waves * coordinates, sizeof *rows);
     const char **unknowns = sgi_arena_allocate(storage, problem->unknown_count, sizeof *unknowns);
@@ -116,24 +125,26 @@ sg_status sgi_problem_network(const sgi_problem *problem, sgi_arena *storage,
         return SG_ERROR_MEMORY;
     for (size_t k = 0; k < problem->unknown_count; k++)
         unknowns[k] = problem->unknowns[k].label;
-    double *shift = scale + coordinates;
+    double *shift = scale + coordinates, *unit = shift + coordinates;
     for (size_t k = 0; k < coordinates; k++) {
         double lower = problem->lower[k], upper = problem->upper[k];
         bool rescale = settings->inputs.scale;
         keep[k] = settings->inputs.raw >> k & 1;
-        scale[k] = rescale ? 2 / (upper - lower) : 1;
+        unit[k] = size_of(problem, (int)k);
+        scale[k] = rescale ? 2 / (upper - lower) : 1 / unit[k];
         shift[k] = rescale ? -(upper + lower) / (upper - lower) : 0;
     }
     fill_waves(problem, rows);
-    *config = (sg_jet_network_config){.input = {(int)coordinates, scale, shift, keep, rows, waves},
-                                      .hidden = settings->network.hidden.values,
-                                      .hidden_count = settings->network.hidden.count,
-                                      .outputs = problem->names.field_count,
-                                      .activation = (sg_activation)settings->network.activation,
-                                      .frequency = settings->network.frequency,
-                                      .type = (sg_type)settings->network.precision,
-                                      .scalars = unknowns,
-                                      .scalar_count = problem->unknown_count};
+    *config =
+        (sg_jet_network_config){.input = {(int)coordinates, scale, shift, keep, rows, waves, unit},
+                                .hidden = settings->network.hidden.values,
+                                .hidden_count = settings->network.hidden.count,
+                                .outputs = problem->names.field_count,
+                                .activation = (sg_activation)settings->network.activation,
+                                .frequency = settings->network.frequency,
+                                .type = (sg_type)settings->network.precision,
+                                .scalars = unknowns,
+                                .scalar_count = problem->unknown_count};
     return SG_OK;
 }
 

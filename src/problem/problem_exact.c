@@ -405,10 +405,7 @@ sg_status sgi_exact_misfit(const sgi_problem *problem, int i, double *largest)
 /* ---- Putting transforms in --------------------------------------------------------------------
  */
 
-typedef sgi_expr map_input(sgi_problem *problem, sgi_expr node, const sgi_input *input);
-
-/* Rewrites the roots, each input by `map`. */
-static sg_status rebuild(sgi_problem *problem, sgi_expr *roots, size_t count, map_input *map)
+sg_status sgi_exact_rebuild(sgi_problem *problem, sgi_expr *roots, size_t count, sgi_map_input *map)
 {
     sgi_expressions *exprs = problem->exprs;
     uint32_t nodes = exprs->count;
@@ -456,7 +453,7 @@ static sgi_expr put_transform(sgi_problem *problem, sgi_expr node, const sgi_inp
         for (int i = 0; i < sgi_derivative_order(input->derivative, k); i++)
             expr = sgi_differentiate(problem->exprs, expr, k, NULL);
     if (input->side == 1) {
-        sg_status status = rebuild(problem, &expr, 1, to_other_side);
+        sg_status status = sgi_exact_rebuild(problem, &expr, 1, to_other_side);
         if (status != SG_OK && problem->exprs->status == SG_OK)
             problem->exprs->status = status;
     }
@@ -465,5 +462,5 @@ static sgi_expr put_transform(sgi_problem *problem, sgi_expr node, const sgi_inp
 
 sg_status sgi_exact_apply(sgi_problem *problem, sgi_expr *roots, size_t count)
 {
-    return problem->transforms ? rebuild(problem, roots, count, put_transform) : SG_OK;
+    return problem->transforms ? sgi_exact_rebuild(problem, roots, count, put_transform) : SG_OK;
 }

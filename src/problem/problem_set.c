@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "problem/exact_conditions.h"
+#include "problem/scales.h"
 
 /* The inputs that are derivatives of fields, of all roots together, and after them those that are
  * unknown constants. */
@@ -230,8 +231,12 @@ sg_status sgi_point_set_compile(sgi_problem *problem, sgi_arena *arena, sgi_poin
     sg_status status = find_homes(problem, arena, set);
     if (status == SG_OK)
         status = sgi_exact_apply(problem, roots, components);
+    if (status == SG_OK)
+        status = sgi_scales_apply(problem, roots, components);
     if (status != SG_OK)
         return status;
+    for (size_t c = 0; c < components && set->scales; c++)
+        roots[c] = sgi_scales_divide(problem->exprs, roots[c], set->scales[c]);
     sgi_collapse(problem->exprs, roots, components);
     status = problem->exprs->status;
     if (status == SG_OK)

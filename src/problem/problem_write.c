@@ -135,6 +135,30 @@ static void put_solution_files(writer *w)
     }
 }
 
+static void put_scale(writer *w, const char *name, const sgi_scale *scale)
+{
+    char size[40], offset[40];
+    (void)sgi_write_number(scale->size, size, sizeof size);
+    (void)sgi_write_number(scale->offset, offset, sizeof offset);
+    if (scale->offset != 0)
+        put(w, "  %s: {size: %s, offset: %s}\n", name, size, offset);
+    else
+        put(w, "  %s: %s\n", name, size);
+}
+
+/* The sizes that are used, also those that were found. */
+static void put_scales(writer *w)
+{
+    const sgi_names *names = &w->problem->names;
+    if (!w->problem->scales.on)
+        return;
+    put(w, "scales:\n");
+    for (int k = 0; k < names->coordinate_count; k++)
+        put_scale(w, names->coordinates[k], &w->problem->scales.coordinates[k]);
+    for (int f = 0; f < names->field_count; f++)
+        put_scale(w, names->fields[f], &w->problem->scales.fields[f]);
+}
+
 /* Equations with their regions, points and weights. */
 static void put_equations(writer *w)
 {
@@ -317,6 +341,8 @@ static void put_options(writer *w)
             put_conditions(w);
         else if (strcmp(path, "data") == 0)
             put_data(w);
+        else if (strcmp(path, "scales") == 0)
+            put_scales(w);
         else if (strcmp(path, "shapes") == 0)
             put_shapes(w, sgi_yaml_get(w->problem->root, path));
         else if (strcmp(path, "reference") == 0 && w->problem->solution.kind == SG_SOLUTION_FILES)

@@ -12,6 +12,7 @@
 
 #include "problem/exact_conditions.h"
 #include "problem/place.h"
+#include "problem/scales.h"
 
 enum { MOST_GIVEN = 16 };
 
@@ -336,6 +337,7 @@ static void check_margin(const sgi_problem *problem, sgi_remarks *remarks)
 static sg_status check_exact(const sgi_problem *problem, sgi_remarks *remarks)
 {
     sg_status status = SG_OK;
+    const sgi_scales *scales = &problem->scales;
     for (int i = 0; i < problem->exact_count && status == SG_OK; i++) {
         const sgi_yaml *key = problem->exacts[i].key;
         double misfit = 0;
@@ -344,10 +346,80 @@ static sg_status check_exact(const sgi_problem *problem, sgi_remarks *remarks)
                    key->text);
         if (problem->solution.kind == SG_SOLUTION_EXPRESSIONS)
             status = sgi_exact_misfit(problem, i, &misfit);
-        if (misfit > 1e-6)
+        if (misfit > 1e-6 * (scales->on ? scales->fields[problem->exacts[i].field].size : 1))
             remark(remarks, "the reference differs by %.2g from the exact condition '%.60s'",
                    misfit, key->text);
     }
+    return status;
+}
+
+/* ---- Units -------------------------------------------------------------------------------- */
+
+/* Sizes that differ by more than this from each other, or from 1, are hard to train as they are. */
+static const double many_orders = 1e3, far_from_one = 100;
+
+/* The largest and the smallest part of the loss, by the sizes of its residuals. */
+typedef struct extremes {
+    const char *largest, *smallest;
+    double most, least;
+} extremes;
+
+static sg_status find_extremes(sgi_problem *problem, const sgi_scales *scales, extremes *e)
+{
+    double sizes[SG_MOST_COMPONENTS];
+    *e = (extremes){.least = INFINITY};
+    for (int k = 0; k < problem->set_count; k++) {
+        const sgi_point_set *set = &problem->sets[k];
+        sg_status status = sgi_scales_residuals(problem, scales, k, sizes);
+        if (status != SG_OK)
+            return status;
+        for (int c = 0; c < set->component_count; c++) {
+            const sgi_term *term = &set->terms[set->component_terms[c]];
+            double size = sizes[c] * sqrt(term->weight);
+            if (!(size > 0))
+                continue;
+            e->largest = size > e->most ? term->name : e->largest;
+            e->most = fmax(e->most, size);
+            e->smallest = size < e->least ? term->name : e->smallest;
+            e->least = fmin(e->least, size);
+        }
+    }
+    return SG_OK;
+}
+
+/* A problem in units in which its numbers are far from 1, without `scales`. */
+static sg_status check_scales(sgi_problem *problem, sgi_remarks *remarks)
+{
+    if (problem->scales.on)
+        return SG_OK;
+    sgi_scales *scales = sgi_allocate(&problem->allocator, 1, sizeof *scales);
+    extremes e;
+    if (!scales)
+        return SG_ERROR_MEMORY;
+    sg_status status = sgi_scales_find(problem, scales);
+    bool told = false;
+    for (int f = 0; f < problem->names.field_count && status == SG_OK; f++) {
+        sgi_scale *scale = &scales->fields[f];
+        double largest = fabs(scale->offset) + scale->size;
+        if (scale->size == 0)
+            scale->size = 1;
+        else if (!told && (largest > far_from_one || largest < 1 / far_from_one)) {
+            remark(remarks,
+                   "'%s' has values of the size %.2g, and a network's are about 1: 'scales: auto' "
+                   "would train it in units of its own",
+                   problem->names.fields[f], largest);
+            told = true;
+        }
+    }
+    if (status == SG_OK)
+        status = find_extremes(problem, scales, &e);
+    if (status == SG_OK && !told && e.most > many_orders * e.least)
+        remark(
+            remarks,
+            "the residuals of '%.60s' are about %.1g times those of '%.60s', which the loss will "
+            "not see: 'scales: auto' would balance them",
+            e.largest, e.most / e.least, e.smallest);
+    sgi_release(&problem->allocator, scales);
     return status;
 }
 
@@ -373,6 +445,8 @@ sg_status sgi_problem_remarks(sgi_problem *problem, sgi_remarks *remarks)
         check_field(s, f, remarks);
     if (status == SG_OK)
         status = check_exact(problem, remarks);
+    if (status == SG_OK)
+        status = check_scales(problem, remarks);
     check_margin(problem, remarks);
     sgi_release(&problem->allocator, s);
     return status;
