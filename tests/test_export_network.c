@@ -50,6 +50,11 @@ static const struct {
      " + where(t <= 0.25, 1, 2) + where(t == 0.5, 1, 2) + where(t != 0.5, 1, 2) + tanh(t) + "
      "cos(t)\"}\n",
      "u v u_x u_t v_x v_t u_tt u_xx"},
+    {"name: units\ncoordinates: {x: [0, 0.01], t: [0, 20]}\nfields: [T]\n"
+     "scales: {T: {size: 80, offset: 293}}\nequations: {a: T_t = 1e-6*T_xx}\n"
+     "conditions: {b: {at: t = 0, T: 293}}\nnetwork: {hidden: [5]}\n"
+     "inputs: {fourier: 2}\n",
+     "T T_x T_t T_xx"},
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 
@@ -222,8 +227,8 @@ static void compare_c(size_t i, const char *folder, const char *prefix)
 
 static void a_file_of_c_computes_fields_and_derivatives(void **state)
 {
-    static const char *const prefixes[CASES] = {"plain", "p3_waves", "sine", "gelu",
-                                                "soft",  "linear",   "exact"};
+    static const char *const prefixes[CASES] = {"plain", "p3_waves", "sine",  "gelu",
+                                                "soft",  "linear",   "exact", "units"};
     char *folder = folder_temporary();
     (void)state;
     for (size_t i = 0; i < CASES; i++)
