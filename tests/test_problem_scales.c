@@ -108,6 +108,24 @@ static const struct {
      "conditions:\n"
      "  meet: {at: x = 0, w: v, w_x: v_x, w_xx: v_xx, w_xxx: v_xxx}\n"
      "  ends: {at: x = -1, w: 0, w_xx: 1}\n" SMALL},
+    {"data with deviations, an unknown constant",
+     MM_HEAD
+     "unknowns: {h: {start: 2e-7, bounds: [0, 1e-3]}}\nscales: {T: {size: 80, offset: 293}}\n"
+     "equations: {heat: T_t = (a + h)*T_xx}\n"
+     "data: {probes: {values: {x: [0.001, 0.005, 0.002], t: [1, 5, 7], hot: [300, nan, 320],"
+     " flux: [800, 1600, 0]}, observe: {T: hot, T_x: flux}, std: {T: 2, T_x: 400},"
+     " weight: 3}}\n" SMALL,
+     "coordinates: {x: [0, 1], t: [0, 1]}\nfields: [u]\n"
+     "unknowns: {h: {start: 0.02, bounds: [0, 100]}}\n"
+     "equations: {heat: u_t = (0.1 + h)*u_xx}\n"
+     "data: {probes: {values: {x: [0.1, 0.5, 0.2], t: [0.1, 0.5, 0.7], hot: [7/80, nan, 27/80],"
+     " flux: [0.1, 0.2, 0]}, observe: {u: hot, u_x: flux}, std: {u: 2/80, u_x: 400*0.01/80},"
+     " weight: 3}}\n" SMALL},
+    {"data without deviations",
+     MM_HEAD "scales: {T: {size: 80, offset: 293}}\nequations: {heat: T_t = a*T_xx}\n"
+             "data: {probes: {values: {x: [0.001, 0.005], t: [1, 5], T: [300, nan]}}}\n" SMALL,
+     "coordinates: {x: [0, 1], t: [0, 1]}\nfields: [u]\nequations: {heat: u_t = 0.1*u_xx}\n"
+     "data: {probes: {values: {x: [0.1, 0.5], t: [0.1, 0.5], u: [0.0875, nan]}}}\n" SMALL},
 };
 enum { TWINS = sizeof twins / sizeof *twins };
 
@@ -320,6 +338,9 @@ static void test_auto(void **state)
          0, "equation 'heat'"},
         {BAR "equations: {heat: T_xx = 0}\nconditions: {ends: {at: boundary, T: 300}}\n", 300, 0,
          "condition 'ends'"},
+        {BAR "equations: {heat: T_xx = 0}\n"
+             "data: {air: {values: {x: [0, 0.01, 0.02], T: [300, nan, 310]}, std: 2}}\n",
+         10, 300, "data set 'air'"},
         {BAR "equations: {heat: T_xx = 0}\nconditions: {ends: {at: boundary, T_x: T}}\n"
              "reference: {T: 1e-6*exp(x)}\n",
          1.11e-6, 0, "condition 'ends', the reference"},

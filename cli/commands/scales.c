@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "problem/data.h"
 #include "train/metrics.h"
 
 static void print_scale(const char *name, const sgi_scale *scale)
@@ -18,6 +19,10 @@ static void print_term(const sgi_point_set *set, int term)
 {
     const char *before = "";
     printf("  %-12s ", set->terms[term].name);
+    if (set->data && set->data->stds) {
+        printf("  one standard deviation counts %.4g\n", set->data->spread);
+        return;
+    }
     for (int c = 0; c < set->component_count; c++)
         if (set->component_terms[c] == term) {
             printf(*before ? "%s%.4g" : "%s%10.4g", before, set->scales[c]);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "problem/data.h"
 #include "problem/exact_conditions.h"
 #include "problem/scales.h"
 
@@ -155,6 +156,26 @@ static sg_status check_found(const sgi_problem *problem, sgi_reader *reader,
 /* ---- Residuals --------------------------------------------------------------------------------
  */
 
+/* Measurements with standard deviations keep their weights among each other: all are divided by one
+ * number, the mean of their sizes, which goes into their factors. So the spread is still what one
+ * deviation counts. */
+static void divide_data(sgi_data *data, double *scales)
+{
+    double squares = 0, count = 0;
+    for (size_t j = 0; j < (size_t)data->observed; j++) {
+        for (size_t i = 0; i < data->trained; i++)
+            if (data->factors[j * data->count + i] != 0) {
+                squares += scales[j] * scales[j];
+                count++;
+            }
+        scales[j] = 1;
+    }
+    double mean = sqrt(squares / fmax(count, 1));
+    for (size_t i = 0; i < (size_t)data->observed * data->count; i++)
+        data->factors[i] /= mean;
+    data->spread /= mean;
+}
+
 static sg_status size_residuals(sgi_problem *problem, sgi_reader *reader, const sgi_yaml *section)
 {
     for (int k = 0; k < problem->set_count; k++) {
@@ -178,6 +199,8 @@ static sg_status size_residuals(sgi_problem *problem, sgi_reader *reader, const 
         }
         if (status != SG_OK)
             return status;
+        if (set->data && set->data->stds)
+            divide_data(&problem->data[set->data - problem->data], set->scales);
     }
     return SG_OK;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "problem/data.h"
 #include "problem/exact.h"
 #include "problem/exact_conditions.h"
 #include "problem/place.h"
@@ -17,6 +18,8 @@
 #include "problem/solution_files.h"
 
 enum { N = 256 };
+
+static const sgi_draw points_of_sizes = {0, SG_POINTS_CHECK, 3};
 
 /* ---- One residual at sample points ------------------------------------------------------------
  */
@@ -33,7 +36,6 @@ typedef struct sample {
 static sg_status draw(sample *s)
 {
     size_t d = (size_t)s->problem->names.coordinate_count;
-    sgi_draw points = {0, SG_POINTS_CHECK, 3};
     double *block = sgi_arena_allocate(&s->memory, 2 * d * N, sizeof *block);
     if (!block)
         return SG_ERROR_MEMORY;
@@ -41,7 +43,8 @@ static sg_status draw(sample *s)
         s->coordinates[k] = block;
     for (size_t i = 0; i < N; i++)
         s->ones[i] = 1;
-    sgi_sample(s->problem, s->set, N, &points, 0, N, SG_FLOAT64, (void *const *)s->coordinates);
+    sgi_sample(s->problem, s->set, N, &points_of_sizes, 0, N, SG_FLOAT64,
+               (void *const *)s->coordinates);
     return SG_OK;
 }
 
@@ -63,6 +66,29 @@ static void fill_unknown(const sgi_unknown *unknown, double *values)
 {
     for (size_t i = 0; i < N; i++)
         values[i] = unknown->start != 0 ? unknown->start : sgi_unknown_value(unknown, 1);
+}
+
+/* The usual factor of a data set's measurements of one expression: missing ones are 0. */
+static double usual_factor(const sgi_data *data, size_t observed)
+{
+    double squares = 0, count = 0;
+    for (size_t i = 0; i < data->trained; i++) {
+        double factor = data->factors[observed * data->count + i];
+        squares += factor * factor;
+        count += factor != 0;
+    }
+    return count > 0 ? sqrt(squares / count) : 1;
+}
+
+/* What was measured; for sizes of residuals the values do not matter, and factors are alike. */
+static void fill_data(const sample *s, int index, double *values)
+{
+    const sgi_data *data = s->problem->sets[s->set].data;
+    void *columns[2 * SG_MOST_OBSERVED] = {NULL};
+    columns[index] = values;
+    sgi_data_columns(s->problem, s->set, N, &points_of_sizes, 0, N, SG_FLOAT64, columns);
+    for (size_t i = 0; i < N && s->scales && index % 2; i++)
+        values[i] = usual_factor(data, (size_t)index / 2);
 }
 
 /* The roots at the points, values[r] (N). */
@@ -88,6 +114,8 @@ static sg_status evaluate(sample *s, const sgi_expr *roots, size_t count, double
             inputs[k] = s->coordinates[(size_t)input->side * d + index];
         else if (input->kind == SG_INPUT_NORMAL)
             inputs[k] = s->ones;
+        else if (input->kind == SG_INPUT_DATA)
+            fill_data(s, input->index, own);
         else if (input->kind == SG_INPUT_UNKNOWN)
             fill_unknown(&s->problem->unknowns[index], own);
         else
