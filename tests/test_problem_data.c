@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pinn/misfit.h"
 #include "pinn/pinn.h"
 #include "problem/data.h"
 #include "problem/remarks.h"
@@ -103,6 +104,37 @@ static void loss_is_the_formula(void **state)
     double expected = sum * data->spread * data->spread / 5;
     assert_true(fabs(loss.terms[3].value - expected) < 1e-12 * expected);
     sg_pinn_batch_destroy(batch);
+    sg_pinn_close(pinn);
+    sgi_problem_destroy(problem);
+}
+
+/* In standard deviations, of both parts. */
+static void misfits_are_measured(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"u", "v"};
+    sg_pinn *pinn;
+    sgi_misfits *misfits;
+    double predicted[8], sums[2] = {0}, counts[2] = {0};
+    sgi_problem *problem =
+        read_it("{a: {values: {x: [0.1, 0.2, 0.3, 0.4], t: [1, 1, 1, 1], u: [1, 2, 3, 4], v: [5, "
+                "nan, 7, 8]}, std: {u: 2, v: 4}, hold_out: 1}}");
+    const sgi_data *data = problem->data;
+    assert_ok(sgi_pinn_over(&pinn, problem, NULL));
+    assert_ok(sg_pinn_evaluate(pinn, texts, 2, data->points, 4, predicted, NULL, NULL));
+    for (size_t j = 0; j < 2; j++)
+        for (size_t i = 0; i < 4; i++)
+            if (!isnan(data->values[4 * j + i])) {
+                double difference = (predicted[4 * j + i] - data->values[4 * j + i]) / (j ? 4 : 2);
+                sums[i == 3] += difference * difference;
+                counts[i == 3]++;
+            }
+    assert_ok(sgi_misfits_create(&misfits, problem, NULL));
+    assert_ok(sgi_misfits_measure(misfits, sg_pinn_network(pinn), NULL));
+    assert_int_equal(misfits->count, 1);
+    assert_true(fabs(misfits->sets[0].all.trained - sqrt(sums[0] / counts[0])) < 1e-12);
+    assert_true(fabs(misfits->sets[0].all.held_out - sqrt(sums[1] / counts[1])) < 1e-12);
+    sgi_misfits_destroy(misfits);
     sg_pinn_close(pinn);
     sgi_problem_destroy(problem);
 }
@@ -478,11 +510,12 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loss_is_the_formula),    cmocka_unit_test(derivatives_are_right),
-        cmocka_unit_test(rows_are_held_out),      cmocka_unit_test(rows_have_their_turns),
-        cmocka_unit_test(points_are_not_given),   cmocka_unit_test(what_was_read_is_told),
-        cmocka_unit_test(runs_keep_a_copy),       cmocka_unit_test(mistakes_are_refused),
-        cmocka_unit_test(regions_have_their_own), cmocka_unit_test(allocations_may_fail),
+        cmocka_unit_test(misfits_are_measured),  cmocka_unit_test(loss_is_the_formula),
+        cmocka_unit_test(derivatives_are_right), cmocka_unit_test(rows_are_held_out),
+        cmocka_unit_test(rows_have_their_turns), cmocka_unit_test(points_are_not_given),
+        cmocka_unit_test(what_was_read_is_told), cmocka_unit_test(runs_keep_a_copy),
+        cmocka_unit_test(mistakes_are_refused),  cmocka_unit_test(regions_have_their_own),
+        cmocka_unit_test(allocations_may_fail),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

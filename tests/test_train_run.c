@@ -208,6 +208,35 @@ static void assert_resumes(const char *whole, uint64_t stop)
     free(b);
 }
 
+/* Rows of measured data have their turns by the step, some are held out, and misfits are told. */
+static void data_are_the_same_after_resuming(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {
+        "data={probes: {values: {x: [0.1, 0.3, 0.5, 0.7, 0.9, 0.2, 0.4], t: [0, 1, 0.5, 0.2, 0.4, "
+        "0.8, 0.6], T: [0.3, 0.5, nan, 0.7, 0.2, 0.3, 0.6], s: [1, 2, 1, 2, 1, 2, 1]}, observe: "
+        "{2*u: T}, std: s, points: 3, hold_out: 2}}",
+        "network.precision=double", "network.hidden=2 x 6", "training.optimizer=levenberg"};
+    for (size_t count = 1; count <= 4; count += 3) { /* first order, then second */
+        char whole[SG_PATH_SIZE], part[SG_PATH_SIZE];
+        sgi_train_result result;
+        sg_diagnostic diagnostic = {0};
+        folder_named(whole, count == 1 ? "data-whole" : "data-second-whole");
+        folder_named(part, count == 1 ? "data-part" : "data-second-part");
+        assert_complete(whole, sets, count, 2, false, &result);
+        watch w = {.stop_at = 17};
+        assert_ok(run(part, sets, count, 2, false, &w, &result, &diagnostic));
+        assert_int_equal(result.end, SG_TRAIN_INTERRUPTED);
+        assert_complete(part, sets, count, 1, true, &result);
+        assert_same_file(whole, part, "weights.safetensors");
+        assert_same_file(whole, part, "data.npz");
+        char *metrics = metrics_without_times(part);
+        assert_non_null(strstr(metrics, "\"misfit\":{\"probes\":{\"trained\":"));
+        assert_non_null(strstr(metrics, "\"held_out\":"));
+        free(metrics);
+    }
+}
+
 /* StableGrad ends after step 30: before that, near it on either side, and after it. */
 static void a_resumed_run_equals_the_uninterrupted_one(void **state)
 {
@@ -761,6 +790,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_give_the_same_weights),
         cmocka_unit_test(a_resumed_run_equals_the_uninterrupted_one),
+        cmocka_unit_test(data_are_the_same_after_resuming),
         cmocka_unit_test(the_handover_is_marked_and_a_jump_is_told),
         cmocka_unit_test(a_crash_after_a_checkpoint_loses_nothing),
         cmocka_unit_test(a_crash_at_the_end_repeats_no_line),

@@ -14,10 +14,17 @@
 #include "problem/check.h"
 #include "problem/remarks.h"
 #include "train/checkpoint.h"
+#include "train/data_file.h"
 #include "train/field.h"
 #include "train/points_file.h"
 #include "train/record.h"
 #include "train/unknowns.h"
+
+enum { SHOWN_DATA = 2 }; /* data sets whose misfits stand among the results */
+
+typedef struct data_label {
+    char key[96], title[96];
+} data_label;
 
 typedef struct pinn_subject {
     sgi_subject subject;
@@ -27,6 +34,7 @@ typedef struct pinn_subject {
     sg_pinn_trainer *trainer;
     sgi_value *terms;       /* of the last step, after the unknown constants */
     sgi_errors *errors;     /* NULL without a reference */
+    sgi_misfits *misfits;   /* NULL without measured data */
     sgi_diagnose *diagnose; /* NULL when it is never asked */
     uint64_t misses;        /* of `until: margin`: see set_misses */
     sgi_remarks remarks;
@@ -35,9 +43,11 @@ typedef struct pinn_subject {
     char unusable[SG_REMARK_SIZE]; /* why there is no relative error; "": there is */
     const char *notes[SG_MOST_REMARKS + 2];
     sg_pinn_loss validation;
-    sgi_value values[3 + SG_MOST_UNKNOWNS];
-    bool by_share;  /* steps do not tell how much of the run is done */
-    bool told_grid; /* that errors are measured on a thinner grid */
+    sgi_value values[3 + SG_MOST_UNKNOWNS + 2 * SHOWN_DATA];
+    data_label *labels; /* (2 * SHOWN_DATA) of misfits, in memory of the problem: results outlive
+                           the subject */
+    bool by_share;      /* steps do not tell how much of the run is done */
+    bool told_grid;     /* that errors are measured on a thinner grid */
     char note[200], field_note[320];
 } pinn_subject;
 
@@ -59,6 +69,7 @@ sg_pinn_trainer *sgi_pinn_subject_trainer(const sgi_subject *subject)
 static void release(pinn_subject *s, sg_allocator allocator)
 {
     sgi_errors_destroy(s->errors);
+    sgi_misfits_destroy(s->misfits);
     sgi_diagnose_destroy(s->diagnose);
     sgi_release(&allocator, s->terms);
     sg_pinn_trainer_destroy(s->trainer);
@@ -215,6 +226,27 @@ static void write_evaluation(const void *context, json_t *line)
     if (s->errors)
         json_object_set(line, "error", errors);
     json_decref(errors);
+    if (s->misfits)
+        json_object_set_new(line, "misfit", sgi_misfit_record(s->misfits));
+}
+
+/* The first data sets, those that are held out apart. Returns the number of values. */
+static size_t show_misfits(pinn_subject *s, size_t count)
+{
+    for (size_t i = 0; s->misfits && i < s->misfits->count && i < SHOWN_DATA; i++) {
+        const sgi_misfit_set *set = &s->misfits->sets[i];
+        const char *name = set->data->name->text;
+        const double values[2] = {set->all.trained, set->all.held_out};
+        for (size_t k = 0; k < 2 && !isnan(values[k]); k++) {
+            data_label *label = &s->labels[2 * i + k];
+            snprintf(label->key, sizeof label->key, "misfit_%s%.60s", k ? "held_out_" : "", name);
+            snprintf(label->title, sizeof label->title, "%s of %.60s", k ? "held out" : "misfit",
+                     name);
+            s->values[count++] =
+                (sgi_value){label->key, label->title, values[k], SG_LOOK_NUMBER, 0};
+        }
+    }
+    return count;
 }
 
 static sg_status evaluate(sgi_subject *subject, sgi_evaluation_metrics *metrics,
@@ -224,6 +256,8 @@ static sg_status evaluate(sgi_subject *subject, sgi_evaluation_metrics *metrics,
     size_t count = 0;
     sg_status status =
         s->errors ? sgi_errors_measure(s->errors, sg_pinn_network(s->pinn), s->pool) : SG_OK;
+    if (status == SG_OK && s->misfits)
+        status = sgi_misfits_measure(s->misfits, sg_pinn_network(s->pinn), s->pool);
     if (status != SG_OK)
         return sgi_fail(diagnostic, status, "evaluation failed: %s", sg_status_text(status));
     sg_pinn_trainer_validate(s->trainer, &s->validation);
@@ -239,7 +273,7 @@ static sg_status evaluate(sgi_subject *subject, sgi_evaluation_metrics *metrics,
     }
     count += sgi_unknowns_show(s->pinn, s->values + count);
     metrics->values = s->values;
-    metrics->value_count = count;
+    metrics->value_count = show_misfits(s, count);
     metrics->own = (sgi_own_part){write_evaluation, s};
     metrics->note = note_grid(s);
     return SG_OK;
@@ -425,6 +459,8 @@ static sg_status finish(sgi_subject *subject, const char *folder, sg_diagnostic 
     }
     sg_status status = sgi_points_write(folder, s->pinn, sg_pinn_trainer_batch(s->trainer),
                                         &subject->allocator, diagnostic);
+    if (status == SG_OK && s->misfits)
+        status = sgi_data_write(folder, s->misfits, diagnostic);
     if (status != SG_OK)
         return status;
     return sgi_field_write(folder, s->problem, sg_pinn_network(s->pinn), s->pool,
@@ -520,6 +556,8 @@ static void describe(const sgi_subject *subject, json_t *record)
     const sgi_maps_list *maps = &s->problem->settings.evaluation.maps;
     if (maps->count > 0)
         json_object_set_new(record, "maps", names_array(maps->values, (size_t)maps->count));
+    if (s->misfits)
+        json_object_set_new(record, "measured", sgi_data_record(s->misfits));
     if (s->misfit[0])
         sgi_json_text(record, "reference_misfit", s->misfit);
     if (s->left_out[0])
@@ -645,6 +683,10 @@ sg_status sgi_pinn_subject_create(sgi_subject **out, sgi_problem *problem, sg_po
         s->terms = sgi_allocate(&allocator, terms, sizeof *s->terms);
         status =
             s->terms ? sgi_errors_create(&s->errors, problem, pool, &allocator) : SG_ERROR_MEMORY;
+        s->labels = sgi_arena_allocate(&problem->arena, (size_t)2 * SHOWN_DATA, sizeof *s->labels);
+        if (status == SG_OK)
+            status =
+                s->labels ? sgi_misfits_create(&s->misfits, problem, &allocator) : SG_ERROR_MEMORY;
     }
     if (status == SG_OK)
         status = prepare(s, problem, pool, &allocator, diagnostic);

@@ -25,6 +25,7 @@ const char *const sgi_run_files[SG_RUN_FILES] = {"problem.yaml",
                                                  "field.npz",
                                                  "field.vti",
                                                  "points.npz",
+                                                 "data.npz",
                                                  "report.html",
                                                  "compare.json"};
 

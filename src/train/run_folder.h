@@ -21,7 +21,7 @@
 enum { SG_PATH_SIZE = 1024 };
 
 /* Every file that a run, or a comparison, may have, but for the lock. */
-enum { SG_RUN_FILES = 12 };
+enum { SG_RUN_FILES = 13 };
 extern const char *const sgi_run_files[SG_RUN_FILES];
 
 /* Writes folder/name to `path`; SG_ERROR_ARGUMENT if it is too long. */

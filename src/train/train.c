@@ -362,17 +362,19 @@ static void record_failure(run *r)
 
 /* A hash of the resolved file, without the sections that a resumed run may change: how long and
  * how to train, how to draw points and to evaluate, and where the data lies. */
-static uint64_t identity(const char *text)
+static uint64_t identity(const char *text, bool images)
 {
     static const char *const left_out[] = {
         "title:", "sampling:", "refinement:", "training:", "evaluation:", "diagnose:", "data:"};
+    size_t count =
+        sizeof left_out / sizeof left_out[0] - (images ? 0 : 1); /* data of a PDE count */
     uint64_t hash = SG_HASH_START;
     bool counts = true;
     for (const char *line = text; *line;) {
         size_t length = strcspn(line, "\n");
         if (line[0] != ' ')
             counts = true;
-        for (size_t i = 0; i < sizeof left_out / sizeof left_out[0]; i++)
+        for (size_t i = 0; i < count; i++)
             if (strncmp(line, left_out[i], strlen(left_out[i])) == 0)
                 counts = false;
         if (counts)
@@ -390,7 +392,7 @@ static sg_status identify(run *r)
     if (status != SG_OK)
         return sgi_fail(r->diagnostic, status, "the problem cannot be written: %s",
                         sg_status_text(status));
-    r->progress.problem = identity(text);
+    r->progress.problem = identity(text, strcmp(r->subject->type->kind, "images") == 0);
     r->progress.seed = (uint64_t)r->subject->training->seed;
     sgi_release(&r->subject->allocator, text);
     return SG_OK;
