@@ -94,6 +94,14 @@ static void on_diagnosis(void *context, const sgi_diagnosis *diagnosis)
     print_json(object);
 }
 
+/* The page of the run so far, which an open browser reads again. */
+static void on_page(void *context)
+{
+    const narrator *t = context;
+    if (t->of->reports) /* should it fail, the report at the end says why */
+        (void)!sgi_report_write_running(t->of->folder, NULL, NULL);
+}
+
 static void on_note(void *context, const char *sentence)
 {
     narrator *t = context;
@@ -237,18 +245,18 @@ int train_and_tell(const training *t, sgi_train_result *result)
     teller.subject = subject;
     progress_begin(&teller.line, stdout, t->arguments->quiet || t->arguments->json, t->shown,
                    start_of(t), (int64_t)subject->steps);
-    sgi_train_config config = {
-        .subject = subject,
-        .folder = t->folder,
-        .resume = t->resume,
-        .insist = t->arguments->insist,
-        .report_follows = t->reports,
-        .variant = t->variant,
-        .label = label,
-        .command = command_text(),
-        .threads = sg_pool_threads(t->pool),
-        .events = {&teller, on_step, on_evaluation, on_note, introduce, on_diagnosis},
-        .stop = &stop_requested};
+    sgi_train_config config = {.subject = subject,
+                               .folder = t->folder,
+                               .resume = t->resume,
+                               .insist = t->arguments->insist,
+                               .report_follows = t->reports,
+                               .variant = t->variant,
+                               .label = label,
+                               .command = command_text(),
+                               .threads = sg_pool_threads(t->pool),
+                               .events = {&teller, on_step, on_evaluation, on_note, introduce,
+                                          on_diagnosis, t->reports ? on_page : NULL},
+                               .stop = &stop_requested};
     status = sgi_train(&config, result, &diagnostic, NULL);
     sgi_subject_destroy(subject);
     if (status != SG_OK) {

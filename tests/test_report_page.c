@@ -27,19 +27,34 @@ static char *report_of(const char *folder)
     return html;
 }
 
+/* Takes the sliders out of a page: what is left is what is seen without a script, and in print. */
+static size_t remove_sliders(char *html)
+{
+    static const char end[] = "</div>\n</div>\n";
+    size_t count = 0;
+    for (char *at; (at = strstr(html, "<div class=\"slider\" hidden=\"hidden\">")); count++) {
+        char *after = strstr(at, end) + sizeof end - 1;
+        char *input = strstr(at, "<input type=\"range\" min=\"0\"");
+        assert_true(input && input < after);
+        assert_null(memmem(at, (size_t)(after - at), "data-at=\"\"", 10));
+        memmove(at, after, strlen(after) + 1);
+    }
+    return count;
+}
+
 static void every_kind_has_its_pictures(void **state)
 {
     (void)state;
     static const struct {
         folder_kind kind;
-        size_t maps, images, charts;
+        size_t sliders, maps, images, charts;
     } cases[] = {
         /* images: a colour bar for each figure, and the planes */
-        {FOLDER_ODE, 0, 0, 4 + 2 + 3 + 3 + 2},
-        {FOLDER_BURGERS, 3, 3 + 3 + 2 + 2, 4 + 3 + 3 + 3 + 2},
-        {FOLDER_HEAT, 2, 2 + 6 + 6, 2 + 3 + 3 + 2},
-        {FOLDER_HELMHOLTZ, 3, 3 + 9 + 6 + 6, 4 + 2 + 3 + 2},
-        {FOLDER_BURGERS3D, 9, 9 + 3 * (9 + 6 + 6), 4 + 4 + 3 + 2}, /* no chart of rounding */
+        {FOLDER_ODE, 0, 0, 0, 4 + 2 + 3 + 3 + 2},
+        {FOLDER_BURGERS, 0, 3, 3 + 3 + 2 + 2, 4 + 3 + 3 + 3 + 2},
+        {FOLDER_HEAT, 1, 2, 2 + 6 + 6, 2 + 3 + 3 + 2},
+        {FOLDER_HELMHOLTZ, 2, 3, 3 + 9 + 6 + 6, 4 + 2 + 3 + 2},
+        {FOLDER_BURGERS3D, 3 + 3, 9, 9 + 3 * (9 + 6 + 6), 4 + 4 + 3 + 2}, /* no chart of rounding */
     };
     char *folder = folder_temporary();
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
@@ -47,11 +62,80 @@ static void every_kind_has_its_pictures(void **state)
         (void)snprintf(name, sizeof name, "c%zu", c);
         folder_comparison(sub(folder, name), cases[c].kind, 1);
         char *html = report_of(sub(folder, name));
+        assert_int_equal(remove_sliders(html), cases[c].sliders);
         assert_int_equal(count_of(html, "<svg class=\"maps\""), cases[c].maps);
         assert_int_equal(count_of(html, "data:image/png;base64,iVBOR"), cases[c].images);
         assert_int_equal(count_of(html, "<figure class=\"chart\">"), cases[c].charts);
         free(html);
     }
+    folder_remove(folder);
+}
+
+/* The page of a running run reads itself again; that of one that has ended does not. */
+static void running_pages_follow_the_run(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary();
+    folder_run(sub(folder, "r"), FOLDER_HEAT, true, 0, 1200);
+    assert_ok(sgi_report_write_running(sub(folder, "r"), NULL, NULL));
+    char *html = folder_text(sub(folder, "r"), "report.html");
+    assert_non_null(strstr(html, "location.reload()"));
+    assert_non_null(strstr(html, "<noscript><meta http-equiv=\"refresh\""));
+    assert_non_null(strstr(html, "this page follows it: step 1,200 of 5,000"));
+    free(html);
+    html = report_of(sub(folder, "r"));
+    assert_null(strstr(html, "location.reload()"));
+    assert_null(strstr(html, "http-equiv=\"refresh\""));
+    free(html);
+    folder_remove(folder);
+}
+
+static void put_array(sgi_npz *npz, const char *name, size_t rows, size_t columns,
+                      const double *values)
+{
+    assert_ok(
+        sgi_npz_add(npz, name, SG_ARRAY_FLOAT64, 2, (const size_t[]){rows, columns}, values, NULL));
+}
+
+/* Measured data have a table, their points on the map, and their differences; a damaged file leaves
+ * the pictures out. */
+static void measured_data_are_shown(void **state)
+{
+    (void)state;
+    static const double points[] = {0.1, 0.2, 0.4, 0.5, -0.7, 0.9}, held[] = {0, 0, 1};
+    static const double values[] = {1, NAN, 3}, predicted[] = {1.5, NAN, 2}, stds[] = {0.5, NAN, 1};
+    char *folder = folder_temporary(), *run = sub(folder, "r");
+    folder_run(run, FOLDER_BURGERS, true, 0, 5000);
+    char *html = report_of(run);
+    assert_null(strstr(html, "id=\"data\""));
+    free(html);
+    char *text = folder_text(run, "run.json"), *with = malloc(strlen(text) + 400);
+    sprintf(with,
+            "{\"measured\":[{\"name\":\"<probes>\",\"observed\":[\"u\"],\"trained\":2,"
+            "\"held_out\":1,\"missing\":1,\"deviations\":true}],%s",
+            strchr(text, '{') + 1);
+    folder_put(run, "run.json", with);
+    for (int damaged = 0; damaged < 2; damaged++) {
+        sgi_npz *npz;
+        char path[512];
+        (void)snprintf(path, sizeof path, "%s/data.npz", run);
+        assert_ok(sgi_npz_create(&npz, path, NULL, NULL));
+        put_array(npz, "points_0", 3, 2, points);
+        put_array(npz, "held_out_0", 3, 1, held);
+        put_array(npz, "values_0", 1, damaged ? 2 : 3, values);
+        put_array(npz, "predicted_0", 1, 3, predicted);
+        put_array(npz, "stds_0", 1, 3, stds);
+        assert_ok(sgi_npz_commit(npz, NULL));
+        html = report_of(run);
+        const char *section = strstr(html, "<section id=\"data\">");
+        assert_non_null(section);
+        assert_non_null(strstr(section, "&lt;probes&gt;"));
+        assert_int_equal(count_of(section, "<circle"), damaged ? 0 : 2);
+        assert_int_equal(count_of(section, "Differences along"), damaged ? 0 : 4);
+        free(html);
+    }
+    free(text);
+    free(with);
     folder_remove(folder);
 }
 
@@ -542,6 +626,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_has_its_pictures),
+        cmocka_unit_test(running_pages_follow_the_run),
+        cmocka_unit_test(measured_data_are_shown),
         cmocka_unit_test(kernels_have_their_section),
         cmocka_unit_test(the_sentence_and_the_table_agree),
         cmocka_unit_test(first_step_at_or_below),

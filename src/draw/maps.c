@@ -205,6 +205,24 @@ static void draw_names(sgi_text *out, const sgi_plane *p, double x, double y, co
     }
 }
 
+static void draw_dots(sgi_text *out, const sgi_maps *maps, const sgi_plane *p, double x, double y,
+                      const frame *f)
+{
+    sgi_axis across = {false, p->x_low, p->x_high, x, x + f->width};
+    sgi_axis up = {false, p->y_low, p->y_high, y + f->height, y};
+    for (size_t i = 0; i < maps->dot_count; i++) {
+        const sgi_dot *dot = &maps->dots[i];
+        unsigned char rgb[3];
+        sgi_colour_at(SG_MAP_DIVERGING, fmin(fmax(dot->share, 0), 1), rgb);
+        sgi_text_format(out,
+                        "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"#%02x%02x%02x\" "
+                        "stroke=\"#%s\"%s/>",
+                        sgi_axis_place(&across, dot->x), sgi_axis_place(&up, dot->y), rgb[0],
+                        rgb[1], rgb[2], dot->open ? "000" : "666",
+                        dot->open ? " stroke-width=\"2\"" : "");
+    }
+}
+
 static void draw_panel(sgi_text *out, const sgi_maps *maps, size_t row, size_t column,
                        const frame *f)
 {
@@ -231,6 +249,7 @@ static void draw_panel(sgi_text *out, const sgi_maps *maps, size_t row, size_t c
                     x, y, f->width, f->height);
     bool below_is_empty = row + 1 == maps->rows || !maps->planes[index + maps->columns].values;
     bool at_left = column == 0 || !maps->same_axes, at_bottom = below_is_empty || !maps->same_axes;
+    draw_dots(out, maps, p, x, y, f);
     draw_ticks(out, p, x, y, f, at_left, at_bottom);
     draw_names(out, p, x, y, f, at_left, at_bottom);
 }

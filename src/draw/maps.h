@@ -26,6 +26,13 @@ typedef enum sgi_shade {
     SG_SHADE_LOG    /* size of the values, low .. high > 0, sequential, logarithmic; largest kept */
 } sgi_shade;
 
+/* A point on a map, coloured on the diverging scale. */
+typedef struct sgi_dot {
+    double x, y;
+    double share; /* 0 .. 1 of the scale */
+    bool open;    /* with a ring around it */
+} sgi_dot;
+
 typedef struct sgi_maps {
     size_t rows, columns;
     const sgi_plane *planes;       /* (rows, columns) */
@@ -37,6 +44,8 @@ typedef struct sgi_maps {
     const char *label;       /* of the colour bar */
     const char *description; /* for those who cannot see it */
     double pixels;           /* about how many each map may have */
+    const sgi_dot *dots;     /* (dot_count) on each map */
+    size_t dot_count;
 } sgi_maps;
 
 void sgi_maps_draw(sgi_text *out, const sgi_maps *maps);

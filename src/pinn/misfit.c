@@ -77,8 +77,8 @@ static void add_rows(const sgi_misfit_set *set, int j, size_t first, size_t end,
         size_t at = (size_t)j * data->count + i;
         if (data->factors[at] == 0)
             continue;
-        double difference = (set->predicted[j][i] - data->values[at]) *
-                            (data->factors[at] / data->spread);
+        double difference =
+            (set->predicted[j][i] - data->values[at]) * (data->factors[at] / data->spread);
         one->squares += difference * difference;
         all->squares += difference * difference;
         one->count++;

@@ -8,6 +8,8 @@
 
 #include "base/memory.h"
 
+enum { STEPS_MOST = 1000000000 }; /* a run of more is one without a number of them */
+
 static const char style[] =
     ":root{color-scheme:light dark;--paper:#fff;--ink:#1c2024;--soft:#5a636c;--rule:#e2e5e8;"
     "--wash:#f5f6f7;--mark:#8a929a;--s0:#c25a0e;--s1:#0b64ad;--s2:#1d8156;--s3:#8a48a6;"
@@ -94,6 +96,9 @@ static const char style[] =
     ".tabs>input:nth-of-type(6):checked~div:nth-of-type(6),.tabs>input:nth-of-type(7):checked~d"
     "iv:nth-of-type(7),.tabs>input:nth-of-type(8):checked~div:nth-of-type(8)"
     "{display:block}\n"
+    ".slider{margin:0 0 22px}.slider label,.slider output{font-size:14px}"
+    ".slider input{width:min(60vw,420px);vertical-align:middle}"
+    "@media print{.slider{display:none}}\n"
     "footer{margin-top:48px;color:var(--soft);font-size:13px}"
     "#tip{position:fixed;display:none;pointer-events:none;background:var(--paper);"
     "border:1px solid var(--mark);border-radius:4px;padding:4px 9px;font-size:12px;line-height:1.5;"
@@ -114,6 +119,12 @@ static const char script[] =
     ".forEach(function(d){d.open=true})});"
     "function show(v){var a=Math.abs(v);return (v===0?'0':a>=.01&&a<1e6?String(+v.toPrecision(4)):"
     "v.toExponential(2)).replace(/-/g,'\\u2212')}"
+    "document.querySelectorAll('.slider').forEach(function(s){"
+    "var input=s.querySelector('input'),frames=s.querySelectorAll('[data-at]'),"
+    "out=s.querySelector('output');s.hidden=false;"
+    "function turn(){frames.forEach(function(f,i){f.hidden=i!=input.value});"
+    "var at=frames[input.value].dataset.at;out.textContent='= '+at.replace(/-/g,'\\u2212');"
+    "input.setAttribute('aria-valuetext',at)}input.addEventListener('input',turn);turn()});"
     "document.querySelectorAll('svg[data-x]').forEach(function(svg){"
     "var x=svg.dataset.x.split(' ').map(Number),y=svg.dataset.y.split(' ').map(Number),"
     "lines=[].map.call(svg.querySelectorAll('path.line'),function(p){"
@@ -134,6 +145,18 @@ static const char script[] =
     "tip.style.left=Math.min(e.clientX+14,innerWidth-tip.offsetWidth-8)+'px';"
     "tip.style.top=Math.min(e.clientY+14,innerHeight-tip.offsetHeight-8)+'px'});"
     "svg.addEventListener('pointerleave',function(){tip.style.display='none'})})})()";
+
+/* Keeps place, tabs and sliders over a reload. A page that is not looked at waits. */
+static const char reload[] =
+    "(function(){var key='stablegrad '+location.pathname,all=document.querySelectorAll("
+    "'.tabs>input,.slider input');try{var s=JSON.parse(sessionStorage.getItem(key)||'null');"
+    "if(s){s.inputs.forEach(function(v,i){var e=all[i];if(!e)return;if(e.type==='radio')"
+    "e.checked=v;else{e.value=v;e.dispatchEvent(new Event('input'))}});scrollTo(0,s.top);"
+    "if(s.focus>=0&&all[s.focus])all[s.focus].focus({preventScroll:true})}}catch(e){}"
+    "setInterval(function(){if(document.hidden)return;try{sessionStorage.setItem(key,"
+    "JSON.stringify({top:scrollY,focus:[].indexOf.call(all,document.activeElement),"
+    "inputs:[].map.call(all,function(e){return e.type==='radio'?e.checked:e.value})}))}catch(e){}"
+    "location.reload()},5000)})()";
 
 /* A piece of scratch memory; the caller's part starts one alignment later. */
 typedef struct piece {
@@ -190,7 +213,7 @@ static void add_count(sgi_text *out, double count, const char *after, bool *any)
     *any = true;
 }
 
-void sgi_page_frame(sgi_text *out, const char *title, const char *what)
+void sgi_page_frame(sgi_text *out, const char *title, const char *what, bool running)
 {
     sgi_text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
@@ -201,6 +224,9 @@ void sgi_page_frame(sgi_text *out, const char *title, const char *what)
     sgi_text_escape(out, title);
     sgi_text_add(out, " – StableGrad</title>\n<style>");
     sgi_text_add(out, style);
+    if (running) /* the script does it better where there is one */
+        sgi_text_add(out, "</style>\n<noscript><meta http-equiv=\"refresh\" content=\"10\">"
+                          "</noscript>\n<style>");
     sgi_text_add(out,
                  "</style>\n</head>\n<body>\n<main>\n<header>\n<p class=\"eyebrow\">StableGrad ");
     sgi_text_add(out, what);
@@ -216,7 +242,7 @@ void sgi_page_begin(sgi_page *page)
     const char *title = sgi_run_text(run, NULL, "title");
     if (!title[0])
         title = page->runs->name;
-    sgi_page_frame(out, title, page->runs->comparison ? "comparison" : "run");
+    sgi_page_frame(out, title, page->runs->comparison ? "comparison" : "run", page->running);
     bool any = false;
     const sgi_report_kind *kind = page->summary->kind;
     const char *network = page->runs->comparison ? kind->compared_network : "network";
@@ -226,7 +252,18 @@ void sgi_page_begin(sgi_page *page)
         add_count(out, sgi_run_number(run, kind->facts[f].group, kind->facts[f].key),
                   kind->facts[f].after, &any);
     add_fact(out, sgi_run_text(run, NULL, "channels"), "", &any);
-    sgi_text_add(out, "</p>\n</header>\n");
+    sgi_text_add(out, "</p>\n");
+    if (page->running) {
+        sgi_text_add(out, "<p role=\"status\">The run goes on, and this page follows it: step ");
+        sgi_text_count(out, sgi_run_number(run, NULL, "steps_done"));
+        double steps = sgi_run_number(run, NULL, "steps");
+        if (steps < STEPS_MOST) { /* else time ends it */
+            sgi_text_add(out, " of ");
+            sgi_text_count(out, steps);
+        }
+        sgi_text_add(out, ".</p>\n");
+    }
+    sgi_text_add(out, "</header>\n");
 }
 
 void sgi_page_contents(sgi_text *out, const sgi_text *body)
@@ -250,10 +287,14 @@ void sgi_page_contents(sgi_text *out, const sgi_text *body)
     sgi_text_add(out, "</nav>\n");
 }
 
-void sgi_page_end(sgi_text *out)
+void sgi_page_end(sgi_text *out, bool running)
 {
     sgi_text_add(out, "<footer>Written by StableGrad. This file is complete in itself: it "
                       "loads nothing.</footer>\n</main>\n<div id=\"tip\"></div>\n<script>");
     sgi_text_add(out, script);
+    if (running) {
+        sgi_text_add(out, "</script>\n<script>");
+        sgi_text_add(out, reload);
+    }
     sgi_text_add(out, "</script>\n</body>\n</html>\n");
 }

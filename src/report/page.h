@@ -15,6 +15,7 @@ typedef struct sgi_page {
     const sgi_runs *runs;
     const sgi_report_summary *summary;
     void *scratch; /* the newest piece of memory from sgi_page_memory */
+    bool running;  /* the page reads itself again */
 } sgi_page;
 
 /* Memory that lasts until the page is written; NULL (and out->status set) when there is none. */
@@ -69,7 +70,7 @@ void sgi_page_gaps(sgi_page *page);
 
 /* The page's frame up to the line under its title, which ends with </p></header>; `what` it is a
  * page of. */
-void sgi_page_frame(sgi_text *out, const char *title, const char *what);
+void sgi_page_frame(sgi_text *out, const char *title, const char *what, bool running);
 void sgi_page_begin(sgi_page *page);
 /* Links to every section of `body` that has a heading. */
 void sgi_page_contents(sgi_text *out, const sgi_text *body);
@@ -78,11 +79,12 @@ void sgi_page_domain(sgi_page *page);    /* where, and at which points */
 void sgi_page_result(sgi_page *page);    /* did it work */
 void sgi_page_curves(sgi_page *page);    /* how well against the baseline */
 void sgi_page_solution(sgi_page *page);  /* what it looks like, and where it is wrong */
+void sgi_page_data(sgi_page *page);      /* how it agrees with measurements */
 void sgi_page_scaling(sgi_page *page);   /* what StableGrad did */
 void sgi_page_diagnosis(sgi_page *page); /* the kernels, where they were measured */
 void sgi_page_table(sgi_page *page);     /* final metrics, of either kind of run */
 void sgi_page_repeat(sgi_page *page);    /* the problem file, and how to repeat it */
-void sgi_page_end(sgi_text *out);
+void sgi_page_end(sgi_text *out, bool running);
 
 /* In place of result, curves and solution for image runs. */
 void sgi_page_image_result(sgi_page *page);

@@ -33,15 +33,15 @@ static void write_sections(sgi_page *page)
         sgi_page_begin(page);
         sgi_page_contents(out, &body);
         sgi_text_bytes(out, body.data, body.size);
-        sgi_page_end(out);
+        sgi_page_end(out, page->running);
     } else {
         out->status = body.status;
     }
     sgi_text_release(&body);
 }
 
-sg_status sgi_report_write(const char *folder, const sg_allocator *allocator,
-                           sg_diagnostic *diagnostic)
+static sg_status write_report(const char *folder, bool running, const sg_allocator *allocator,
+                              sg_diagnostic *diagnostic)
 {
     sgi_runs runs;
     sg_status status = sgi_runs_read(&runs, folder, true, allocator, diagnostic);
@@ -52,7 +52,7 @@ sg_status sgi_report_write(const char *folder, const sg_allocator *allocator,
     sgi_report_summary summary;
     out.status = sgi_summary_make(&summary, &runs);
     if (out.status == SG_OK) {
-        sgi_page page = {&out, &runs, &summary, NULL};
+        sgi_page page = {&out, &runs, &summary, NULL, running};
         write_sections(&page);
         sgi_page_release(&page);
     }
@@ -65,4 +65,16 @@ sg_status sgi_report_write(const char *folder, const sg_allocator *allocator,
     sgi_text_release(&out);
     sgi_runs_release(&runs);
     return status;
+}
+
+sg_status sgi_report_write(const char *folder, const sg_allocator *allocator,
+                           sg_diagnostic *diagnostic)
+{
+    return write_report(folder, false, allocator, diagnostic);
+}
+
+sg_status sgi_report_write_running(const char *folder, const sg_allocator *allocator,
+                                   sg_diagnostic *diagnostic)
+{
+    return write_report(folder, true, allocator, diagnostic);
 }

@@ -17,6 +17,11 @@
 SG_CHECKED sg_status sgi_report_write(const char *folder, const sg_allocator *allocator,
                                       sg_diagnostic *diagnostic);
 
+/* The same for a run that goes on: the page says so and reads itself again every few seconds, until
+ * a page is written that does not. */
+SG_CHECKED sg_status sgi_report_write_running(const char *folder, const sg_allocator *allocator,
+                                              sg_diagnostic *diagnostic);
+
 /* Mean and sample standard deviation over the seeds that have the value. */
 typedef struct sgi_statistic {
     size_t count;

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "report/field_grid.h"
 #include "report/page.h"
+#include "report/slider.h"
 
 enum {
     SOURCES_MOST = 9, /* pictures side by side: eight variants and the reference */
@@ -19,7 +20,9 @@ enum {
     CUTS = 3,        /* times at which prediction and reference are drawn over each other, */
     CUT_WIDTH = 310, /* in a row of three on the page */
     CUT_HEIGHT = 210,
-    LABEL = 160
+    LABEL = 160,
+    FRAMES_IN_ALL = 24, /* of all sliders on the page */
+    FRAMES_LEAST = 4
 };
 /* A page with many maps should stay small enough to send. All maps together have about the first
  * number of pixels, but none becomes so coarse that nothing can be seen, and none finer than a
@@ -285,6 +288,35 @@ static bool has_both_signs(const gallery *g, const picture *list, size_t count, 
     return low < -least && high > least;
 }
 
+/* Sliders along the coordinates that the row of maps shows at three values: see slider.h. */
+static void add_sliders(const gallery *g, const picture *list, size_t count, const sgi_maps *maps,
+                        const char *of, const char *name)
+{
+    size_t along[SG_VIEW_PLANES], sliders;
+    char description[LABEL];
+    sgi_slider slider = {.grid = &g->grid, .view = &g->view, .count = count, .maps = *maps};
+    if (g->grid.rank < 3 || count > SG_SLIDER_PICTURES)
+        return;
+    sliders = sgi_slider_coordinates(&g->grid, &g->view, along);
+    size_t maps_with = g->shown_count + g->field_count, most = maps_with > 2 ? 1 : 2;
+    sliders = sliders < most ? sliders : most;
+    size_t figures = sliders * maps_with;
+    slider.frames = FRAMES_IN_ALL / (figures ? figures : 1);
+    if (slider.frames > SG_SLIDER_FRAMES)
+        slider.frames = SG_SLIDER_FRAMES;
+    if (slider.frames < FRAMES_LEAST)
+        slider.frames = FRAMES_LEAST;
+    (void)snprintf(description, sizeof description, "Maps of %s %.80s, one at a time", of, name);
+    slider.maps.description = description;
+    slider.maps.pixels = pixels_least;
+    for (size_t p = 0; p < count; p++) {
+        slider.values[p] = list[p].values;
+        slider.labels[p] = list[p].label;
+    }
+    for (size_t k = 0; k < sliders; k++)
+        sgi_slider_draw(g->page, &slider, along[k]);
+}
+
 static void field_maps(const gallery *g, const char *field, bool own)
 {
     picture list[SOURCES_MOST];
@@ -310,6 +342,7 @@ static void field_maps(const gallery *g, const char *field, bool own)
                  own ? "The field" : "The quantity", field);
     sgi_text_add(g->page->out, count > 1 ? ", all on one colour range." : ".");
     end_figure(g);
+    add_sliders(g, list, count, &maps, own ? "the field" : "the quantity", field);
 }
 
 static void error_maps(const gallery *g, const char *field)
@@ -337,6 +370,7 @@ static void error_maps(const gallery *g, const char *field)
     }
     sgi_text_add(g->page->out, ".");
     end_figure(g);
+    add_sliders(g, list, count, &maps, "the error of", field);
 }
 
 static void residual_maps(const gallery *g, const char *equation)

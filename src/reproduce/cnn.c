@@ -188,7 +188,7 @@ static void draw(const sgi_results *results, sgi_text *out)
     const sgi_part_result *part = &results->parts[0];
     if (!part->there)
         return;
-    sgi_page page = {out, &part->runs, &part->summary, NULL};
+    sgi_page page = {out, &part->runs, &part->summary, NULL, false};
     sgi_text_add(out, "<section id=\"scales\">\n<h2>Activation scales of the convolutions</h2>\n"
                       "<p>Logarithms of the standard deviations of each convolution’s output, each "
                       "curve shifted upwards for readability.</p>\n");

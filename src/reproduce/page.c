@@ -108,7 +108,7 @@ static const char *next_group(const sgi_experiment_part *part, size_t *a)
 /* The part that is `alone` shows its kernels here; of several each has them in its own report. */
 static void part_section(sgi_text *out, const sgi_part_result *part, bool alone)
 {
-    sgi_page page = {out, &part->runs, &part->summary, NULL};
+    sgi_page page = {out, &part->runs, &part->summary, NULL, false};
     sgi_text_format(out, "<section id=\"%s\">\n<h2>", part->part->name);
     sgi_text_escape(out, part->part->title);
     sgi_text_format(out, "</h2>\n<p><a href=\"%s/report.html\">The report of these runs</a></p>\n",
@@ -176,14 +176,14 @@ sg_status sgi_reproduction_report(const sgi_results *results, const json_t *inde
     sgi_text_begin(&out, &results->allocator);
     sgi_text_begin(&body, &results->allocator);
     write_body(&body, results, index, tables);
-    sgi_page_frame(&out, results->experiment->name, "reproduction");
+    sgi_page_frame(&out, results->experiment->name, "reproduction", false);
     sgi_text_escape(&out, results->experiment->summary);
     sgi_text_add(&out, "</p>\n</header>\n");
     if (body.status == SG_OK) {
         sgi_page_contents(&out, &body);
         sgi_text_bytes(&out, body.data, body.size);
     }
-    sgi_page_end(&out);
+    sgi_page_end(&out, false);
     sg_status status = body.status == SG_OK ? out.status : body.status;
     char *path = sgi_path_join(&results->allocator, results->folder, "report.html");
     if (status != SG_OK || !path)

@@ -152,16 +152,17 @@ static sg_status read_field(const source *s, const char *folder, sgi_run *run)
     return run->field_note ? SG_OK : no_memory(s);
 }
 
-/* The picture of the points is left out when there are none. */
-static sg_status read_points(const source *s, const char *folder, sgi_run *run)
+/* What points.npz and data.npz would show is left out when there are none. */
+static sg_status read_optional(const source *s, const char *folder, const char *name,
+                               sgi_arrays *out)
 {
-    char *path = sgi_path_join(s->allocator, folder, "points.npz");
+    char *path = sgi_path_join(s->allocator, folder, name);
     if (!path)
         return no_memory(s);
     sg_diagnostic why = {0};
     sg_status status = SG_OK;
     if (sgi_file_exists(path))
-        status = sgi_npz_read(path, POINTS_LIMIT, s->allocator, &run->points, &why);
+        status = sgi_npz_read(path, POINTS_LIMIT, s->allocator, out, &why);
     sgi_release(s->allocator, path);
     return status == SG_ERROR_MEMORY ? no_memory(s) : SG_OK;
 }
@@ -175,6 +176,7 @@ static void release_run(const sg_allocator *allocator, sgi_run *run)
     sgi_columns_release(&run->diagnosis);
     sgi_arrays_release(&run->field);
     sgi_arrays_release(&run->points);
+    sgi_arrays_release(&run->data);
     sgi_release(allocator, run->field_note);
     sgi_release(allocator, run->problem);
     *run = (sgi_run){0};
@@ -188,6 +190,7 @@ static sg_status read_run(const source *s, const char *folder, const char *name,
     sgi_columns_begin(&run->diagnosis, s->allocator);
     run->field.allocator = *s->allocator;
     run->points.allocator = *s->allocator;
+    run->data.allocator = *s->allocator;
     run->folder = sgi_copy_text(s->allocator, name);
     if (!run->folder)
         return no_memory(s);
@@ -197,7 +200,9 @@ static sg_status read_run(const source *s, const char *folder, const char *name,
     if (status == SG_OK && fields)
         status = read_field(s, folder, run);
     if (status == SG_OK && fields)
-        status = read_points(s, folder, run);
+        status = read_optional(s, folder, "points.npz", &run->points);
+    if (status == SG_OK && fields)
+        status = read_optional(s, folder, "data.npz", &run->data);
     size_t size = 0;
     if (status == SG_OK && fields)
         status = read_text(s, folder, "problem.yaml", PROBLEM_LIMIT, true, &run->problem, &size);

@@ -17,6 +17,7 @@ typedef struct sgi_run {
     sgi_arrays field;  /* empty when there is none */
     char *field_note;  /* why not, or NULL */
     sgi_arrays points; /* points.npz, empty when there is none that can be read */
+    sgi_arrays data;   /* data.npz, likewise */
     char *problem;     /* problem.yaml, or NULL */
     /* Files that are not as they were when the run wrote them. */
     bool record_changed, metrics_changed, problem_changed;

@@ -28,8 +28,8 @@ static sg_status add(const writer *w, const char *name, size_t rows, size_t colu
 {
     char full[64];
     snprintf(full, sizeof full, "%s_%zu", name, w->index);
-    return sgi_npz_add(w->npz, full, SG_ARRAY_FLOAT64, 2, (const size_t[]){rows, columns},
-                       w->block, w->diagnostic);
+    return sgi_npz_add(w->npz, full, SG_ARRAY_FLOAT64, 2, (const size_t[]){rows, columns}, w->block,
+                       w->diagnostic);
 }
 
 static sg_status add_points(const writer *w, size_t d)

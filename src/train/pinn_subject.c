@@ -586,6 +586,7 @@ static const sgi_subject_type pinn_type = {
     .write = write_problem,
     .keep = keep,
     .finish = finish,
+    .show = finish,
     .describe = describe,
     .advice = "Often helps: a smaller rate, network.precision=double, or another look at the loss "
               "term that is not finite.",

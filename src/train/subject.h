@@ -80,6 +80,9 @@ typedef struct sgi_subject_type {
     /* Writes files of its own at the end of a run; may set `last_note`. */
     sg_status (*finish)(sgi_subject *subject, const char *folder, sg_diagnostic *diagnostic);
 
+    /* Writes those of them that a page of a running run shows. NULL: none. */
+    sg_status (*show)(sgi_subject *subject, const char *folder, sg_diagnostic *diagnostic);
+
     /* Adds what is its own to run.json. */
     void (*describe)(const sgi_subject *subject, json_t *record);
 

@@ -28,6 +28,7 @@ typedef struct run {
     uint64_t skipped_in_row;
     uint64_t good_step;      /* the last step that was not skipped */
     uint64_t evaluated_step; /* 0: none in this call */
+    double page_due;         /* seconds on the clock at which a page may be written again */
     char started[32];
     sgi_seal written; /* problem.yaml */
 } run;
@@ -207,6 +208,25 @@ static sg_status evaluate(run *r)
     return status == SG_OK ? keep_best(r, metrics.score) : status;
 }
 
+/* Brings the folder up to date for a page of the run so far, when one is due. What cannot be
+ * written now is tried again later, and at the end it is an error. */
+static void follow(run *r)
+{
+    double begun = sgi_seconds();
+    if (!r->config->events.page || begun < r->page_due)
+        return;
+    sg_diagnostic *kept = r->diagnostic, unread = {0};
+    r->diagnostic = &unread;
+    sg_status status = write_record(r, "running", "");
+    if (status == SG_OK && r->subject->type->show)
+        status = r->subject->type->show(r->subject, r->config->folder, &unread);
+    if (status == SG_OK)
+        r->config->events.page(r->config->events.context);
+    r->diagnostic = kept;
+    double ended = sgi_seconds();
+    r->page_due = ended + SG_PAGE_PART * (ended - begun);
+}
+
 static sg_status diagnose(run *r)
 {
     sgi_diagnosis diagnosis;
@@ -272,8 +292,11 @@ static sg_status one_step(run *r)
         return handle_skip(r, &step);
     r->skipped_in_row = 0;
     r->good_step = step.step;
-    if (status == SG_OK && !last && due(step.step, subject->evaluate_every))
+    if (status == SG_OK && !last && due(step.step, subject->evaluate_every)) {
         status = evaluate(r);
+        if (status == SG_OK)
+            follow(r);
+    }
     if (status == SG_OK && due(step.step, subject->diagnose_every)) /* before the checkpoint */
         status = diagnose(r);
     if (status == SG_OK && !last && due(step.step, subject->checkpoint_every)) {
@@ -485,6 +508,7 @@ static sg_status start(run *r)
     if (status == SG_OK)
         status = sgi_metrics_open(&r->metrics, config->folder, r->progress.step, r->diagnostic);
     r->began = sgi_seconds();
+    r->page_due = r->began + SG_PAGE_FIRST;
     r->good_step = r->progress.step;
     r->result->first_step = r->progress.step;
     if (status == SG_OK)

@@ -13,6 +13,10 @@
 /* Steps that may be skipped in a row before the run gives up. */
 enum { SG_MOST_SKIPPED = SG_PINN_MOST_SKIPPED };
 
+/* The part of the time that goes to the page of a running run is at most one of so many. The first
+ * is written after SG_PAGE_FIRST seconds. */
+enum { SG_PAGE_PART = 40, SG_PAGE_FIRST = 3 };
+
 /* Numbers of an evaluation that a result keeps. */
 enum { SG_MOST_RESULTS = 72 };
 
@@ -24,6 +28,9 @@ typedef struct sgi_train_events {
     void (*note)(void *context, const char *sentence); /* trouble that the run survives */
     void (*begin)(void *context); /* everything is ready, and a checkpoint was accepted */
     void (*diagnosis)(void *context, const sgi_diagnosis *diagnosis);
+    /* The folder has what a page shows of the run so far. Called after some evaluations: all that
+     * is done for the page takes at most 1/SG_PAGE_PART of the time. */
+    void (*page)(void *context);
 } sgi_train_events;
 
 typedef struct sgi_train_config {

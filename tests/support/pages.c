@@ -20,8 +20,8 @@ size_t count_of(const char *text, const char *what)
 /* Every element that is opened is closed, in order: a check of the writer, not of HTML. */
 static void assert_well_formed(const char *html)
 {
-    static const char *const empty[] = {"meta",  "link", "!DOCTYPE", "path",
-                                        "image", "rect", "br",       "input"};
+    static const char *const empty[] = {"meta", "link", "!DOCTYPE", "path",  "image",
+                                        "rect", "br",   "input",    "circle"};
     char stack[64][16];
     size_t depth = 0;
     for (const char *at = html; (at = strchr(at, '<')); at++) {
