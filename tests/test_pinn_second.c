@@ -134,6 +134,11 @@ static void what_does_not_go_together_is_refused(void **state)
     assert_refused("training: [{optimizer: adamw, step: 5}]", "step");
     assert_refused("training: 5", "training");
     assert_refused("training: {optimizer: levenberg, points: {start: 0}}", "start");
+    assert_refused("training: {optimizer: adamw, metric: columns}", "training.metric");
+    assert_refused("training: {optimizer: lbfgs, metric: none}", "training.metric");
+    assert_refused("training: {optimizer: levenberg, metric: rows}", "rows");
+    assert_refused("training: {optimizer: levenberg, solver: cg}", "training.solver");
+    assert_refused("training: {optimizer: {name: kernel, momentum: 1}}", "momentum");
     sg_pinn *pinn;
     sg_diagnostic diagnostic;
     static const char *const sets[] = {"network.precision=float", "training.optimizer=levenberg"};
@@ -290,13 +295,15 @@ static void a_break_and_threads_change_no_bit(void **state)
                                     "  - {optimizer: adamw, steps: 4}\n"
                                     "  - {optimizer: levenberg, steps: 6,"
                                     " points: {start: 50, every: 2}}\n"
-                                    "  - {optimizer: sgd, steps: 2}\n";
+                                    "  - {optimizer: sgd, steps: 2}\n"
+                                    "  - {optimizer: {name: kernel, momentum: 0.9}, steps: 5,"
+                                    " points: {start: 12, every: 2}}\n";
     double whole[200], broken[200];
     memset(whole, 0, sizeof whole);
     memset(broken, 0, sizeof broken);
-    steps_with_break(text, 12, -1, 1, whole);
-    for (int at = 1; at < 12; at++) {
-        steps_with_break(text, 12, at, 1 + at % 3, broken);
+    steps_with_break(text, 17, -1, 1, whole);
+    for (int at = 1; at < 17; at++) {
+        steps_with_break(text, 17, at, 1 + at % 3, broken);
         assert_memory_equal(whole, broken, sizeof whole);
     }
 }

@@ -105,7 +105,8 @@ static sg_status normal(void *context, const sg_normal_equations *parts)
             right += j[i * q->n + p] * parts->residuals[i];
             square += j[i * q->n + p] * j[i * q->n + p];
         }
-        parts->squares[p] = square;
+        if (parts->squares)
+            parts->squares[p] = square;
         if (parts->right)
             parts->right[p] = right;
         for (size_t o = 0; o < q->n && parts->matrix; o++) {
@@ -130,11 +131,36 @@ static sg_status kernel(void *context, const double *columns, double *to)
     return SG_OK;
 }
 
+/* Two tensors of one layer, and a third of another, which is a single number. */
+static const sgi_parameter_span *spans_of(const quadratic *q)
+{
+    static sgi_parameter_span spans[3];
+    size_t first = q->n / 3;
+    spans[0] = (sgi_parameter_span){0, first, 0};
+    spans[1] = (sgi_parameter_span){first, q->n - 1 - first, 0};
+    spans[2] = (sgi_parameter_span){q->n - 1, 1, 1};
+    return spans;
+}
+
+static sg_status tensor_kernel(void *context, const double *weights, double *to)
+{
+    const quadratic *q = context;
+    const sgi_parameter_span *spans = spans_of(q);
+    double columns[MOST];
+    for (size_t s = 0; s < 3; s++)
+        for (size_t i = 0; i < spans[s].count; i++)
+            columns[spans[s].begin + i] = sqrt(weights[s]);
+    return kernel(context, columns, to);
+}
+
 static sgi_objective objective_of(quadratic *q)
 {
     return (sgi_objective){.context = q,
                            .parameters = q->n,
                            .values = q->x,
+                           .tensors = spans_of(q),
+                           .tensor_count = 3,
+                           .tensor_kernel = tensor_kernel,
                            .count = count,
                            .residuals = residuals,
                            .push = push,
@@ -155,7 +181,11 @@ static sgi_levenberg *open(quadratic *q, bool bend, sg_pool *pool, sg_isa isa)
 {
     sgi_levenberg *lm;
     sgi_objective objective = objective_of(q);
-    sgi_levenberg_config config = {.most_residuals = q->m, .bend = bend, .pool = pool, .isa = isa};
+    sgi_levenberg_config config = {.metric = SGI_METRIC_COLUMNS,
+                                   .most_residuals = q->m,
+                                   .bend = bend,
+                                   .pool = pool,
+                                   .isa = isa};
     assert_ok(sgi_levenberg_create(&lm, &objective, &config, NULL));
     return lm;
 }
@@ -293,6 +323,102 @@ static void a_bend_that_is_long_is_left_out(void **state)
     assert_true(left_out);
 }
 
+/* ---- Metrics and the kernel form --------------------------------------------------------------
+ */
+
+static void blocks_have_one_number(void **state)
+{
+    (void)state;
+    const sgi_parameter_span spans[] = {{0, 3, 0}, {3, 2, 0}, {5, 4, 1}, {9, 1, 2}, {10, 2, 3}};
+    double gradient[12] = {1, 2, 3, 4, 5, 10, -10, 10, -10, -4, 0, 0}, weights[5];
+    sgi_metric_blocks(spans, 5, gradient, weights);
+    /* sigma: sqrt 2, 10 and, of a single number, 4; the last block has no gradient */
+    double a = 1 / sqrt(2), b = 0.1, c = 0.25, mean = (5 * a + 4 * b + c) / 10;
+    const double expected[] = {a / mean, a / mean, b / mean, c / mean, 1};
+    for (size_t i = 0; i < 5; i++)
+        assert_relative(weights[i], expected[i], 1e-14);
+    memset(gradient, 0, sizeof gradient);
+    sgi_metric_blocks(spans, 5, gradient, weights);
+    for (size_t i = 0; i < 5; i++)
+        assert_true(weights[i] == 1);
+}
+
+static void take_kernel_step(quadratic *q, sgi_metric metric, sgi_solver solver, double mu,
+                             double *last, sgi_levenberg_step *step)
+{
+    sgi_levenberg *lm;
+    sgi_objective objective = objective_of(q);
+    sgi_levenberg_config config = {.most_residuals = q->m,
+                                   .bend = mu == 0,
+                                   .metric = metric,
+                                   .solver = solver,
+                                   .momentum = mu,
+                                   .last = last};
+    double damping = 1e-2;
+    assert_ok(sgi_levenberg_create(&lm, &objective, &config, NULL));
+    assert_ok(sgi_levenberg_step_take(lm, &damping, step));
+    assert_true(step->taken);
+    sgi_levenberg_destroy(lm);
+}
+
+static void every_solver_gives_the_same_step(void **state)
+{
+    (void)state;
+    static const size_t sizes[][2] = {{7, 20}, {20, 7}};
+    for (size_t s = 0; s < 2; s++)
+        for (int metric = SGI_METRIC_COLUMNS; metric <= SGI_METRIC_NONE; metric++) {
+            quadratic q = make(sizes[s][0], sizes[s][1], 0.05, 5), k = q, f = q;
+            sgi_levenberg_step step;
+            take_kernel_step(&q, (sgi_metric)metric, SGI_SOLVER_SMALLER, 0, NULL, &step);
+            assert_true(step.bent && step.products == 0);
+            take_kernel_step(&k, (sgi_metric)metric, SGI_SOLVER_KERNEL, 0, NULL, &step);
+            take_kernel_step(&f, (sgi_metric)metric, SGI_SOLVER_FREE, 0, NULL, &step);
+            assert_true(step.products > 2);
+            for (size_t j = 0; j < q.n; j++) {
+                assert_close(k.x[j], q.x[j], 1e-9);
+                assert_close(f.x[j], q.x[j], 0.05); /* which ends before it is exact */
+            }
+        }
+}
+
+/* dx minimises |r + J dx|^2 + lambda |D^-1 (dx - mu phi)|^2, D = 1. */
+static void the_step_before_is_carried_on(void **state)
+{
+    (void)state;
+    const double mu = 0.7;
+    quadratic q = make(12, 9, 0, 3), before = q;
+    double phi[MOST], last[MOST], moved[MOST];
+    sgi_levenberg_step step;
+    for (size_t j = 0; j < q.n; j++)
+        phi[j] = last[j] = 0.01 * sgi_random_normal(8, 0, j);
+    take_kernel_step(&q, SGI_METRIC_NONE, SGI_SOLVER_KERNEL, mu, last, &step);
+    assert_true(step.carried);
+    for (size_t j = 0; j < q.n; j++)
+        moved[j] = q.x[j] - before.x[j];
+    for (size_t j = 0; j < q.n; j++) {
+        double sum = step.damping * (moved[j] - mu * phi[j]);
+        for (size_t i = 0; i < q.m; i++) {
+            double linear = residual(&before, i);
+            for (size_t k = 0; k < q.n; k++)
+                linear += slope(&before, i, k) * moved[k];
+            sum += slope(&before, i, j) * linear;
+        }
+        assert_close(sum, 0, 1e-12);
+        assert_close(last[j], moved[j], 1e-15);
+    }
+    /* One that leads far uphill is left out, and the step is that without it. */
+    quadratic p = before, plain = before;
+    for (size_t j = 0; j < q.n; j++)
+        last[j] = 1e6;
+    take_kernel_step(&p, SGI_METRIC_NONE, SGI_SOLVER_KERNEL, 0.999, last, &step);
+    assert_true(!step.carried && step.tries == 2);
+    for (size_t j = 0; j < q.n; j++)
+        last[j] = 0;
+    take_kernel_step(&plain, SGI_METRIC_NONE, SGI_SOLVER_KERNEL, 0.999, last, &step);
+    for (size_t j = 0; j < q.n; j++)
+        assert_close(p.x[j], plain.x[j], 1e-9);
+}
+
 /* ---- Rules ------------------------------------------------------------------------------------
  */
 
@@ -363,7 +489,8 @@ static void no_step_is_no_harm(void **state)
     sgi_levenberg *lm;
     sgi_objective objective = objective_of(&q);
     objective.residuals = broken_elsewhere;
-    sgi_levenberg_config config = {.most_residuals = q.m, .bend = true};
+    sgi_levenberg_config config = {
+        .metric = SGI_METRIC_COLUMNS, .most_residuals = q.m, .bend = true};
     assert_ok(sgi_levenberg_create(&lm, &objective, &config, NULL));
     sgi_levenberg_step step;
     double damping = 1e-2;
@@ -473,7 +600,8 @@ static sg_status live(const sg_allocator *allocator, void *context)
     quadratic q = make(4, 6, 0.1, 2);
     sgi_levenberg *lm;
     sgi_objective objective = objective_of(&q);
-    sgi_levenberg_config config = {.most_residuals = q.m, .bend = true};
+    sgi_levenberg_config config = {
+        .metric = SGI_METRIC_COLUMNS, .most_residuals = q.m, .bend = true};
     sgi_levenberg_step step;
     double damping = 1e-2;
     sg_status status = sgi_levenberg_create(&lm, &objective, &config, allocator);
@@ -495,6 +623,9 @@ int main(void)
         cmocka_unit_test(steps_are_those_of_the_decomposition),
         cmocka_unit_test(the_bend_is_half_the_second_derivative),
         cmocka_unit_test(a_bend_that_is_long_is_left_out),
+        cmocka_unit_test(blocks_have_one_number),
+        cmocka_unit_test(every_solver_gives_the_same_step),
+        cmocka_unit_test(the_step_before_is_carried_on),
         cmocka_unit_test(damping_follows_the_gain),
         cmocka_unit_test(linear_residuals_are_solved_and_then_left_alone),
         cmocka_unit_test(no_step_is_no_harm),

@@ -5,6 +5,7 @@
 
 #include "config/options.h"
 #include "second/methods.h"
+#include "second/metric.h"
 #include "stablegrad/optim.h"
 #include "stablegrad/scale.h"
 #include "stablegrad/schedule.h"
@@ -48,6 +49,8 @@ typedef struct sgi_training_settings {
     double scale_eps, threshold, floor_norm;
     int64_t log_every, evaluate_every, checkpoint_every;
     int64_t points_start, points_every, points_most; /* of methods of second order */
+    int metric;                                      /* sgi_metric */
+    int solve;                                       /* sgi_solve */
 } sgi_training_settings;
 
 /* A number of steps that no run reaches: another budget ends it. */
@@ -61,6 +64,31 @@ static inline bool sgi_training_is_second(const sgi_training_settings *training)
 static inline sgi_second_kind sgi_training_second(const sgi_training_settings *training)
 {
     return (sgi_second_kind)(training->optimizer - SG_OPTIM_COUNT);
+}
+
+/* How Levenberg-Marquardt and its kernel form measure, solve and remember their steps. */
+static inline bool sgi_training_is_kernel(const sgi_training_settings *training)
+{
+    return sgi_training_is_second(training) && sgi_training_second(training) == SGI_SECOND_KERNEL;
+}
+
+static inline sgi_metric sgi_training_metric(const sgi_training_settings *training)
+{
+    if (training->metric != SGI_METRIC_AUTO)
+        return (sgi_metric)training->metric;
+    return sgi_training_is_kernel(training) ? SGI_METRIC_STABLEGRAD : SGI_METRIC_COLUMNS;
+}
+
+static inline sgi_solver sgi_training_solver(const sgi_training_settings *training)
+{
+    if (!sgi_training_is_kernel(training))
+        return SGI_SOLVER_SMALLER;
+    return training->solve == SGI_SOLVE_CG ? SGI_SOLVER_FREE : SGI_SOLVER_KERNEL;
+}
+
+static inline double sgi_training_carried(const sgi_training_settings *training)
+{
+    return sgi_training_is_kernel(training) ? training->momentum : 0;
 }
 
 /* The optimizer's name in files, and in running text. */

@@ -27,7 +27,8 @@
              "added to the denominator of all but sgd"),                                           \
         REAL("training.optimizer.decay", TRAINING(at, decay), 0, 1e6, "0",                         \
              "weight decay; adamw, adam-mini, multiadam and soap decouple it from the gradient"),  \
-        REAL("training.optimizer.momentum", TRAINING(at, momentum), 0, 1, "0", "momentum of sgd"), \
+        REAL("training.optimizer.momentum", TRAINING(at, momentum), 0, 1, "0",                     \
+             "momentum of sgd, and of kernel among the optimizers of second order"),               \
         REAL("training.optimizer.dampening", TRAINING(at, dampening), 0, 1, "0",                   \
              "dampening of sgd's momentum"),                                                       \
         BOOL("training.optimizer.nesterov", TRAINING(at, nesterov), "false",                       \

@@ -32,9 +32,10 @@ struct sgi_second {
     sgi_moving *moving;
     sgi_levenberg *levenberg; /* or */
     sgi_quasi *quasi;
-    size_t most;           /* points of the domain */
-    size_t most_residuals; /* with those of the conditions */
-    unsigned char *state;  /* state_head, the points (most, coordinates), sgi_quasi_state */
+    size_t most;                 /* points of the domain */
+    size_t most_residuals;       /* with those of the conditions */
+    sgi_parameter_span *tensors; /* all parameters, for Levenberg-Marquardt */
+    unsigned char *state;        /* state_head, the points (most, coordinates), the method's own */
     size_t state_size;
     sgi_second_report report;
 };
@@ -47,6 +48,12 @@ static state_head *head(const sgi_second *s)
 static double *points_of(const sgi_second *s)
 {
     return (double *)(void *)(s->state + sizeof(state_head));
+}
+
+/* What the method remembers beside the head. */
+static double *method_state(const sgi_second *s)
+{
+    return points_of(s) + s->most * s->pinn->information.coordinate_count;
 }
 
 /* ---- The objective ----------------------------------------------------------------------------
@@ -95,6 +102,11 @@ static sg_status kernel(void *context, const double *columns, double *to)
     return sg_jacobian_column_kernel(((const sgi_second *)context)->jacobian, columns, to);
 }
 
+static sg_status tensor_kernel(void *context, const double *weights, double *to)
+{
+    return sg_jacobian_kernel(((const sgi_second *)context)->jacobian, weights, to);
+}
+
 /* ---- Making -----------------------------------------------------------------------------------
  */
 
@@ -108,9 +120,9 @@ static uint64_t layout_of(const sgi_second *s)
     return sgi_hash(SG_HASH_START, sizes, sizeof sizes);
 }
 
-static bool is_levenberg(const sgi_second *s)
+static bool has_jacobian(const sgi_second *s)
 {
-    return sgi_training_second(s->training) == SGI_SECOND_LEVENBERG;
+    return sgi_second_has_jacobian(sgi_training_second(s->training));
 }
 
 static sg_status create_batch(sgi_second *s, sg_pool *pool, sg_isa isa)
@@ -120,7 +132,7 @@ static sg_status create_batch(sgi_second *s, sg_pool *pool, sg_isa isa)
         items[k] = k ? sgi_moving_items(s->pinn, k, s->most) : s->most;
     sg_pinn_batch_config config = {.stream = SG_POINTS_TRAINING,
                                    .items = items,
-                                   .tangents = is_levenberg(s),
+                                   .tangents = has_jacobian(s),
                                    .pool = pool,
                                    .isa = isa};
     return sg_pinn_batch_create(&s->batch, s->pinn, &config, &s->allocator);
@@ -129,11 +141,10 @@ static sg_status create_batch(sgi_second *s, sg_pool *pool, sg_isa isa)
 static sg_status create_state(sgi_second *s)
 {
     size_t coordinates = s->pinn->information.coordinate_count;
-    double quasi = is_levenberg(s)
-                       ? 0
-                       : sgi_quasi_state(sgi_training_second(s->training),
-                                         (double)sg_jet_network_parameters(s->pinn->network));
-    s->state_size = sizeof(state_head) + (s->most * coordinates + (size_t)quasi) * sizeof(double);
+    double parameters = (double)sg_jet_network_parameters(s->pinn->network);
+    double method = has_jacobian(s) ? (sgi_training_carried(s->training) > 0 ? parameters : 0)
+                                    : sgi_quasi_state(sgi_training_second(s->training), parameters);
+    s->state_size = sizeof(state_head) + (s->most * coordinates + (size_t)method) * sizeof(double);
     s->state = sgi_allocate(&s->allocator, 1, s->state_size);
     if (!s->state)
         return SG_ERROR_MEMORY;
@@ -147,6 +158,39 @@ static sg_status create_state(sgi_second *s)
     return SG_OK;
 }
 
+/* The tensors of the network, and unknown constants, as they lie among the parameters. */
+static sg_status list_tensors(sgi_second *s, sgi_objective *objective)
+{
+    const sg_params *params = sg_pinn_params(s->pinn);
+    size_t count = sg_params_count(params);
+    s->tensors = sgi_allocate(&s->allocator, count, sizeof *s->tensors);
+    if (!s->tensors)
+        return SG_ERROR_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        const sg_span *span = sg_params_at(params, i);
+        s->tensors[i] =
+            (sgi_parameter_span){.begin = (size_t)((double *)span->value - objective->values),
+                                 .count = span->count,
+                                 .layer = span->layer};
+    }
+    objective->tensors = s->tensors;
+    objective->tensor_count = count;
+    return SG_OK;
+}
+
+static sgi_levenberg_config levenberg_config(const sgi_second *s, sg_pool *pool, sg_isa isa)
+{
+    const sgi_training_settings *t = s->training;
+    return (sgi_levenberg_config){.most_residuals = s->most_residuals,
+                                  .bend = true,
+                                  .metric = sgi_training_metric(t),
+                                  .solver = sgi_training_solver(t),
+                                  .momentum = sgi_training_carried(t),
+                                  .last = sgi_training_carried(t) > 0 ? method_state(s) : NULL,
+                                  .pool = pool,
+                                  .isa = isa};
+}
+
 static sg_status create_method(sgi_second *s, sg_pool *pool, sg_isa isa)
 {
     sgi_objective objective = {.context = s,
@@ -158,16 +202,17 @@ static sg_status create_method(sgi_second *s, sg_pool *pool, sg_isa isa)
                                .push = push,
                                .pull = pull,
                                .normal = normal,
-                               .kernel = kernel};
+                               .kernel = kernel,
+                               .tensor_kernel = tensor_kernel};
     s->most_residuals = sg_pinn_residual_count(s->batch);
-    if (!is_levenberg(s))
+    if (!has_jacobian(s))
         return sgi_quasi_create(&s->quasi, sgi_training_second(s->training), &objective,
-                                points_of(s) + s->most * s->pinn->information.coordinate_count,
-                                pool, &s->allocator);
+                                method_state(s), pool, &s->allocator);
     sg_jacobian_config jacobian = {.jet = sg_pinn_engine(s->batch)};
-    sgi_levenberg_config config = {
-        .most_residuals = s->most_residuals, .bend = true, .pool = pool, .isa = isa};
-    sg_status status = sg_jacobian_create(&s->jacobian, &jacobian, &s->allocator);
+    sgi_levenberg_config config = levenberg_config(s, pool, isa);
+    sg_status status = list_tensors(s, &objective);
+    if (status == SG_OK)
+        status = sg_jacobian_create(&s->jacobian, &jacobian, &s->allocator);
     if (status == SG_OK)
         status = sgi_levenberg_create(&s->levenberg, &objective, &config, &s->allocator);
     return status;
@@ -209,6 +254,7 @@ void sgi_second_destroy(sgi_second *s)
     sg_jacobian_destroy(s->jacobian);
     sgi_moving_destroy(s->moving);
     sg_pinn_batch_destroy(s->batch);
+    sgi_release(&s->allocator, s->tensors);
     sgi_release(&s->allocator, s->state);
     sgi_release(&s->allocator, s);
 }
@@ -330,8 +376,9 @@ sg_pinn_batch *sgi_second_batch(const sgi_second *s)
 size_t sgi_second_memory(const sgi_second *s)
 {
     double parameters = (double)sg_jet_network_parameters(s->pinn->network);
-    double method =
-        s->quasi ? 6 * 8 * parameters : sgi_levenberg_memory(parameters, (double)s->most_residuals);
+    double method = s->quasi ? 6 * 8 * parameters
+                             : sgi_levenberg_memory(parameters, (double)s->most_residuals,
+                                                    sgi_training_solver(s->training));
     return s->state_size + sg_jet_memory(sg_pinn_engine(s->batch)) + sgi_moving_memory(s->moving) +
            sg_jacobian_memory(s->jacobian) + (size_t)method;
 }

@@ -161,17 +161,22 @@ static const sgi_option rows[] = {
          "loss at which training ends, or goes on to its next stage; 0: however low it is"),
     COUNT("training.points.start", TOP(training.points_start), 1, "700",
           "points in the domain that optimizers of second order begin with; 2000 for all but "
-          "levenberg"),
+          "levenberg and kernel"),
     COUNT("training.points.every", TOP(training.points_every), 0, "8",
           "steps after which they are drawn anew, where the residual is large; 0: never; 100 for "
-          "all but levenberg"),
+          "all but levenberg and kernel"),
     COUNT("training.points.most", TOP(training.points_most), 0, "0",
           "points to which they may grow; 0 means five residuals for each parameter, or 4000 "
           "for networks of more than 5000"),
+    CHOICE("training.metric", TOP(training.metric), WORDS(SGI_METRIC_LIST(SGI_LIST_WORD)), "auto",
+           "what levenberg and kernel measure a step by: columns, stablegrad or none; auto is "
+           "columns for levenberg and stablegrad for kernel"),
+    CHOICE("training.solver", TOP(training.solve), WORDS(SGI_SOLVE_LIST(SGI_LIST_WORD)), "cholesky",
+           "how kernel solves for its step: cholesky, or cg, which needs no matrix"),
     TRAINING_ROWS(
         TOP(training), OPTIMIZER_WORDS SGI_SECOND_LIST(SGI_LIST_WORD),
         "the optimizer: adamw, adam and sgd as PyTorch has them, a neighbour of the method, or "
-        "levenberg, lbfgs, bfgs, ssbfgs or ssbroyden, which are of second order",
+        "levenberg, kernel, lbfgs, bfgs, ssbfgs or ssbroyden, which are of second order",
         COUNT("training.steps", TOP(training.steps), 1, "10000",
               "how many steps the optimizer takes"),
         "seed of the initial weights and of all points", "half",

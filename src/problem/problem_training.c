@@ -84,7 +84,7 @@ static sg_status read_optimizer(sgi_reader *reader, const sgi_yaml *mapping, sgi
  * methods are short, and build on each other on the same points. */
 static void set_second_defaults(sgi_training_settings *training)
 {
-    bool levenberg = sgi_training_second(training) == SGI_SECOND_LEVENBERG;
+    bool levenberg = sgi_second_has_jacobian(sgi_training_second(training));
     training->steps = levenberg ? 500 : 5000;
     training->log_every = levenberg ? 1 : 20;
     training->evaluate_every = levenberg ? 10 : 200;
@@ -177,9 +177,40 @@ static sg_status refuse(const sgi_problem *problem, sgi_reader *reader, const ch
     return SG_ERROR_FORMAT;
 }
 
+/* Options that only some methods look at. */
+static sg_status check_method(const sgi_problem *problem, sgi_reader *reader,
+                              const sgi_training_settings *training)
+{
+    bool second = sgi_training_is_second(training);
+    const char *key = NULL, *why = NULL;
+    if (training->metric != SGI_METRIC_AUTO &&
+        !(second && sgi_second_has_jacobian(sgi_training_second(training)))) {
+        key = "metric";
+        why = "is of steps that solve for all residuals: the optimizers levenberg and kernel";
+    } else if (training->solve != SGI_SOLVE_CHOLESKY && !sgi_training_is_kernel(training)) {
+        key = "solver";
+        why = "is a choice of the optimizer kernel alone";
+    } else if (sgi_training_carried(training) >= 1) {
+        key = "optimizer";
+        why = "needs a momentum below 1 with 'kernel'";
+    }
+    if (!key)
+        return SG_OK;
+    const sgi_yaml *section = section_of(problem),
+                   *node = says(section, key) ? sgi_yaml_get(section, key) : section;
+    sgi_yaml_place(reader->diagnostic, node ? node : problem->root, 0, 0);
+    sgi_diagnostic_say(reader->diagnostic, "training.%s %s", key, why);
+    return SG_ERROR_FORMAT;
+}
+
 sg_status sgi_problem_check_training(const sgi_problem *problem, sgi_reader *reader)
 {
     const sgi_settings *settings = &problem->settings;
+    for (int i = 0; i < settings->stages.count; i++) {
+        sg_status status = check_method(problem, reader, &settings->stages.values[i]);
+        if (status != SG_OK)
+            return status;
+    }
     if (!sgi_problem_is_second(problem))
         return SG_OK;
     if (settings->network.precision != SG_FLOAT64)
@@ -251,8 +282,8 @@ double sgi_problem_second_bytes(const sgi_problem *problem, const sgi_training_s
                      problem->sets[k].component_count;
     }
     double parameters = sgi_problem_parameters(problem);
-    double method = sgi_training_second(training) == SGI_SECOND_LEVENBERG
-                        ? sgi_levenberg_memory(parameters, residuals)
+    double method = sgi_second_has_jacobian(sgi_training_second(training))
+                        ? sgi_levenberg_memory(parameters, residuals, sgi_training_solver(training))
                         : 8 * sgi_quasi_state(sgi_training_second(training), parameters);
     return method + points * 6 * 8 * problem->names.coordinate_count;
 }

@@ -3,11 +3,15 @@
 #ifndef SG_SECOND_METHODS_H
 #define SG_SECOND_METHODS_H
 
+#include <stdbool.h>
+
 #include "base/list.h"
 
 #define SGI_SECOND_LIST(X)                                                                         \
     /* damped Gauss-Newton steps with geodesic acceleration */                                     \
     X(SGI_SECOND_LEVENBERG, "levenberg", "levenberg=lm", "Levenberg-Marquardt")                    \
+    /* the same from a matrix of the residuals, for networks with more weights than residuals */   \
+    X(SGI_SECOND_KERNEL, "kernel", "kernel", "kernel Gauss-Newton")                                \
     /* quasi-Newton: see quasi.h */                                                                \
     X(SGI_SECOND_LBFGS, "lbfgs", "lbfgs", "L-BFGS")                                                \
     X(SGI_SECOND_BFGS, "bfgs", "bfgs", "BFGS")                                                     \
@@ -16,6 +20,25 @@
 
 typedef enum sgi_second_kind { SGI_SECOND_LIST(SG_LIST_ENUM) } sgi_second_kind;
 #define SGI_SECOND_COUNT (0 SGI_SECOND_LIST(SG_LIST_COUNT))
+
+/* How the equations of a damped step are solved. */
+typedef enum sgi_solver {
+    SGI_SOLVER_SMALLER, /* the smaller one of the two matrices */
+    SGI_SOLVER_KERNEL,  /* that of the residuals */
+    SGI_SOLVER_FREE     /* the same without a matrix, by conjugate gradients */
+} sgi_solver;
+
+/* What files call it, in the kernel form. */
+#define SGI_SOLVE_LIST(X)                                                                          \
+    X(SGI_SOLVE_CHOLESKY, "cholesky")                                                              \
+    X(SGI_SOLVE_CG, "cg")
+typedef enum sgi_solve { SGI_SOLVE_LIST(SG_LIST_ENUM) } sgi_solve;
+
+/* Whether a method looks at residuals and their Jacobian; the others look at gradients. */
+static inline bool sgi_second_has_jacobian(sgi_second_kind kind)
+{
+    return kind == SGI_SECOND_LEVENBERG || kind == SGI_SECOND_KERNEL;
+}
 
 /* The name in the list; "unknown" for other values. */
 static inline const char *sgi_second_name(int kind)

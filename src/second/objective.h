@@ -8,13 +8,16 @@
 
 #include <stddef.h>
 
+#include "second/metric.h"
 #include "stablegrad/jet.h"
 #include "stablegrad/status.h"
 
 typedef struct sgi_objective {
     void *context;
     size_t parameters;
-    double *values; /* (parameters): x */
+    double *values;                    /* (parameters): x */
+    const sgi_parameter_span *tensors; /* (tensor_count): all of x, in its order */
+    size_t tensor_count;
 
     /* f, with its gradient unless that is NULL: (parameters). */
     sg_status (*gradient)(void *context, double *gradient, double *f);
@@ -27,6 +30,8 @@ typedef struct sgi_objective {
     sg_status (*normal)(void *context, const sg_normal_equations *parts);        /* J^T J ... */
     /* J D^2 J^T, (residuals, residuals), D the diagonal matrix of `columns` (parameters). */
     sg_status (*kernel)(void *context, const double *columns, double *kernel);
+    /* The same where D^2 is one number for each tensor: `weights` (tensor_count). */
+    sg_status (*tensor_kernel)(void *context, const double *weights, double *kernel);
 } sgi_objective;
 
 #endif
