@@ -45,7 +45,7 @@ typedef struct sgi_training_settings {
     int handover; /* sg_handover */
     sgi_reference_choice reference;
     int blocks;   /* sg_blocks */
-    int unknowns; /* of a problem: 0 are left as they are, 1 are blocks of their own */
+    int unknowns; /* of a problem: 1 are left as they are, 2 are blocks; 0: by the optimizer */
     double scale_eps, threshold, floor_norm;
     int64_t log_every, evaluate_every, checkpoint_every;
     int64_t points_start, points_every, points_most; /* of methods of second order */

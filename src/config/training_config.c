@@ -25,7 +25,10 @@ sg_scale_config sgi_training_scale(const sgi_training_settings *training, uint64
     if (config.reference == SG_REFERENCE_CONSTANT)
         config.constant = training->reference.constant;
     config.blocks = (sg_blocks)training->blocks;
-    config.scalars = training->unknowns != 0;
+    /* A block of one number keeps its sign alone. What divides by the size of the gradient loses
+     * nothing by that, and SGD everything. */
+    config.scalars =
+        training->unknowns == 2 || (training->unknowns == 0 && training->optimizer != SG_OPTIM_SGD);
     config.eps = training->scale_eps;
     config.threshold = training->threshold;
     config.floor = training->floor_norm;

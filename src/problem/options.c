@@ -19,8 +19,9 @@
     }
 
 #define UNKNOWN_ROWS                                                                               \
-    CHOICE("training.stablegrad.unknowns", TOP(training.unknowns), "leave block", "leave",         \
-           "whether the gradient of an unknown constant is left as it is, or is a block"),
+    CHOICE("training.stablegrad.unknowns", TOP(training.unknowns), "auto leave block", "auto",     \
+           "whether the gradient of an unknown constant is left as it is, as auto does for sgd, "  \
+           "or is a block of its own"),
 
 static const sgi_option rows[] = {
     TEXT("name", TOP(name), "", "the name of the runs; by default that of the file"),

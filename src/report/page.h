@@ -26,8 +26,8 @@ void sgi_page_release(sgi_page *page);
 const sgi_run *sgi_page_run(const sgi_page *page, size_t v);
 
 /* What a column holds decides how seeds are folded: losses by their geometric mean, shares by their
- * arithmetic one. Shares are drawn in percent. */
-typedef enum sgi_column_kind { SG_COLUMN_LOSS, SG_COLUMN_SHARE } sgi_column_kind;
+ * arithmetic one, and so are other numbers. Shares are drawn in percent. */
+typedef enum sgi_column_kind { SG_COLUMN_LOSS, SG_COLUMN_SHARE, SG_COLUMN_NUMBER } sgi_column_kind;
 
 /* The variant's line for a column of its runs: the run itself, or the mean over the seeds with a
  * band from the lowest to the highest. False when no run has the column. */
@@ -78,6 +78,7 @@ void sgi_page_statement(sgi_page *page); /* what was solved */
 void sgi_page_domain(sgi_page *page);    /* where, and at which points */
 void sgi_page_result(sgi_page *page);    /* did it work */
 void sgi_page_curves(sgi_page *page);    /* how well against the baseline */
+void sgi_page_unknowns(sgi_page *page);  /* the constants that were found */
 void sgi_page_solution(sgi_page *page);  /* what it looks like, and where it is wrong */
 void sgi_page_data(sgi_page *page);      /* how it agrees with measurements */
 void sgi_page_scaling(sgi_page *page);   /* what StableGrad did */
