@@ -54,7 +54,7 @@ static void introduce(void *context)
 static void on_step(void *context, const sgi_step_metrics *step)
 {
     narrator *t = context;
-    t->values[0] = (sgi_value){"loss", "loss", step->loss, step->look, 0};
+    t->values[0] = (sgi_value){"loss", "loss", step->loss, step->look, 0, 0, 0};
     t->value_count = 1;
     for (size_t i = 0; i < step->shown_count && t->value_count < MOST_VALUES; i++)
         t->values[t->value_count++] = step->shown[i];
@@ -65,6 +65,15 @@ static void add_values(json_t *object, const sgi_value *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         json_object_set_new(object, values[i].key, sgi_json_number(values[i].value));
+    for (size_t i = 0; i < count; i++)
+        if (values[i].low < values[i].high) {
+            char key[96];
+            json_t *interval = json_array();
+            snprintf(key, sizeof key, "%s.interval", values[i].key);
+            json_array_append_new(interval, sgi_json_number(values[i].low));
+            json_array_append_new(interval, sgi_json_number(values[i].high));
+            json_object_set_new(object, key, interval);
+        }
 }
 
 static void on_evaluation(void *context, const sgi_evaluation_metrics *evaluation)
@@ -129,6 +138,8 @@ void print_result(const sgi_train_result *result)
             printf(formats[v->look], v->look == SG_LOOK_SHARE ? 100 * v->value : v->value);
         else
             printf("not finite");
+        if (v->low < v->high)
+            printf("  (95 %%: %.6g to %.6g)", v->low, v->high);
         if (v->step > 0)
             printf(" at step %" PRIu64, v->step);
         putchar('\n');

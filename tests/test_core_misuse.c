@@ -155,6 +155,7 @@ static void pinn(void **state)
     RETURNS(sg_pinn_params(NULL));
     RETURNS(sg_pinn_unknown_value(NULL, (size_t)-1));
     REFUSES(sg_pinn_set_unknown(NULL, (size_t)-1, 0));
+    REFUSES(sg_pinn_intervals(NULL, NULL, NULL, NULL, NULL));
     RETURNS(sg_pinn_scale_config(NULL));
     RETURNS(sg_pinn_optim_config(NULL));
     REFUSES(sg_pinn_initialize(NULL, 0));

@@ -458,7 +458,7 @@ static json_t *json_plan(const sg_pinn *pinn, const sg_pinn_trainer *trainer, in
     json_object_set_new(object, "name", json_string(information->name));
     json_object_set_new(object, "parameters",
                         json_integer((json_int_t)sg_jet_network_parameters(sg_pinn_network(pinn))));
-    sgi_unknowns_describe(pinn, object);
+    sgi_unknowns_describe(pinn, NULL, object);
     json_object_set_new(object, "memory_bytes",
                         json_integer((json_int_t)sgi_pinn_trainer_memory(trainer)));
     json_object_set_new(object, "seconds_per_step",

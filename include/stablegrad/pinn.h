@@ -137,6 +137,25 @@ sg_jet_network *sg_pinn_network(const sg_pinn *pinn);
 double sg_pinn_unknown_value(const sg_pinn *pinn, size_t index);
 SG_CHECKED sg_status sg_pinn_set_unknown(sg_pinn *pinn, size_t index, double value);
 
+/* How well the data determine an unknown constant, at the weights as they are. */
+typedef struct sg_pinn_interval {
+    double value, std;   /* std: of what noise like that of the data would make of the value */
+    double lower, upper; /* 95 % of such intervals contain the truth */
+    double degrees;  /* of freedom of Student's t, where the noise was estimated; else infinite */
+    double move;     /* how far a Gauss-Newton step would still move the value */
+    bool determined; /* false: the data do not determine it, alone or together with others; std
+                        is infinite, and the interval that of its bounds */
+} sg_pinn_interval;
+
+/* Confidence intervals of all unknown constants: `intervals` (unknown_count), and their
+ * correlations (unknown_count, unknown_count) unless that is NULL. The noise is that of the data's
+ * standard deviations, or is estimated from the differences that are left. They hold for a fit that
+ * was trained to its end. SG_ERROR_UNSUPPORTED, with a reason, without unknown constants or data,
+ * with conditions on integrals, or for more than 6000 parameters. */
+SG_CHECKED sg_status sg_pinn_intervals(sg_pinn *pinn, sg_pinn_interval *intervals,
+                                       double *correlations, sg_pool *pool,
+                                       sg_diagnostic *diagnostic);
+
 /* The network's parameters and gradients as spans, for scalers and optimizers of one's own. */
 sg_params *sg_pinn_params(const sg_pinn *pinn);
 

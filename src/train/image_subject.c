@@ -140,11 +140,17 @@ static void keep_step(image_subject *s, const sgi_image_step *step, bool write)
     s->written = s->line;
     if (write)
         s->line = (sgi_image_tally){0};
-    s->term = (sgi_value){"cross_entropy", "cross entropy", step->loss.loss, SG_LOOK_NUMBER, 0};
-    s->shown[0] = (sgi_value){"epoch", "epoch", s->epoch, SG_LOOK_NUMBER, 0};
-    s->shown[1] = (sgi_value){"images_per_second", "images/s",
-                              s->written.images / s->written.seconds, SG_LOOK_NUMBER, 0};
-    s->shown[2] = (sgi_value){"top1", "test top-1", s->score.top1, SG_LOOK_SHARE, 0};
+    s->term =
+        (sgi_value){"cross_entropy", "cross entropy", step->loss.loss, SG_LOOK_NUMBER, 0, 0, 0};
+    s->shown[0] = (sgi_value){"epoch", "epoch", s->epoch, SG_LOOK_NUMBER, 0, 0, 0};
+    s->shown[1] = (sgi_value){"images_per_second",
+                              "images/s",
+                              s->written.images / s->written.seconds,
+                              SG_LOOK_NUMBER,
+                              0,
+                              0,
+                              0};
+    s->shown[2] = (sgi_value){"top1", "test top-1", s->score.top1, SG_LOOK_SHARE, 0, 0, 0};
     s->shown_count = s->score.images > 0 ? 3 : 2;
 }
 
@@ -204,12 +210,17 @@ static void fill_values(image_subject *s, sgi_evaluation_metrics *metrics)
     metrics->loss = s->score.loss;
     metrics->score = 1 - s->score.top1;
     bool best = metrics->score < metrics->best;
-    s->values[0] = (sgi_value){"top1", "test top-1", s->score.top1, SG_LOOK_SHARE, 0};
-    s->values[1] = (sgi_value){"top5", "test top-5", s->score.top5, SG_LOOK_SHARE, 0};
-    s->values[2] =
-        (sgi_value){"best_top1", "best top-1", 1 - (best ? metrics->score : metrics->best),
-                    SG_LOOK_SHARE, best ? metrics->step : metrics->best_step};
-    s->values[3] = (sgi_value){"validation_loss", "test loss", s->score.loss, SG_LOOK_NUMBER, 0};
+    s->values[0] = (sgi_value){"top1", "test top-1", s->score.top1, SG_LOOK_SHARE, 0, 0, 0};
+    s->values[1] = (sgi_value){"top5", "test top-5", s->score.top5, SG_LOOK_SHARE, 0, 0, 0};
+    s->values[2] = (sgi_value){"best_top1",
+                               "best top-1",
+                               1 - (best ? metrics->score : metrics->best),
+                               SG_LOOK_SHARE,
+                               best ? metrics->step : metrics->best_step,
+                               0,
+                               0};
+    s->values[3] =
+        (sgi_value){"validation_loss", "test loss", s->score.loss, SG_LOOK_NUMBER, 0, 0, 0};
     metrics->values = s->values;
     metrics->value_count = 4;
 }

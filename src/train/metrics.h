@@ -26,7 +26,8 @@ typedef struct sgi_value {
     const char *title; /* to people: "test top-1" */
     double value;
     sgi_look look;
-    uint64_t step; /* at which it was reached; 0: not said */
+    uint64_t step;    /* at which it was reached; 0: not said */
+    double low, high; /* its interval of 95 %; equal: not said */
 } sgi_value;
 
 /* What only this kind of work adds to a line; the function is called when the line is written. */

@@ -32,11 +32,14 @@ typedef struct pinn_subject {
     sg_pool *pool;
     sg_pinn *pinn; /* over `problem` */
     sg_pinn_trainer *trainer;
-    sgi_value *terms;       /* of the last step, after the unknown constants */
-    sgi_errors *errors;     /* NULL without a reference */
-    sgi_misfits *misfits;   /* NULL without measured data */
-    sgi_diagnose *diagnose; /* NULL when it is never asked */
-    uint64_t misses;        /* of `until: margin`: see set_misses */
+    sgi_value *terms;         /* of the last step, after the unknown constants */
+    sgi_errors *errors;       /* NULL without a reference */
+    sgi_misfits *misfits;     /* NULL without measured data */
+    sgi_diagnose *diagnose;   /* NULL when it is never asked */
+    sgi_intervals *intervals; /* of unknown constants, once the run has ended; or NULL */
+    sgi_value *late;          /* the unknown constants with them */
+    char why_not[400];        /* there are none */
+    uint64_t misses;          /* of `until: margin`: see set_misses */
     sgi_remarks remarks;
     char misfit[SG_REMARK_SIZE];   /* how the reference does not solve the problem; "": it does */
     char left_out[SG_REMARK_SIZE]; /* where the reference is not finite; "": nowhere */
@@ -71,6 +74,8 @@ static void release(pinn_subject *s, sg_allocator allocator)
     sgi_errors_destroy(s->errors);
     sgi_misfits_destroy(s->misfits);
     sgi_diagnose_destroy(s->diagnose);
+    sgi_intervals_destroy(s->intervals);
+    sgi_release(&allocator, s->late);
     sgi_release(&allocator, s->terms);
     sg_pinn_trainer_destroy(s->trainer);
     sg_pinn_close(s->pinn);
@@ -158,7 +163,7 @@ static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, bool *wri
                         sg_status_text(status));
     *write = *write || result.info.handed_over;
     follow_stage(s);
-    size_t unknowns = sgi_unknowns_show(s->pinn, s->terms);
+    size_t unknowns = sgi_unknowns_show(s->pinn, NULL, s->terms);
     for (size_t i = 0; i < result.loss.term_count; i++) {
         const sg_pinn_value *term = &result.loss.terms[i];
         s->terms[unknowns + i] =
@@ -243,7 +248,7 @@ static size_t show_misfits(pinn_subject *s, size_t count)
             snprintf(label->title, sizeof label->title, "%s of %.60s", k ? "held out" : "misfit",
                      name);
             s->values[count++] =
-                (sgi_value){label->key, label->title, values[k], SG_LOOK_NUMBER, 0};
+                (sgi_value){label->key, label->title, values[k], SG_LOOK_NUMBER, 0, 0, 0};
         }
     }
     return count;
@@ -262,16 +267,17 @@ static sg_status evaluate(sgi_subject *subject, sgi_evaluation_metrics *metrics,
         return sgi_fail(diagnostic, status, "evaluation failed: %s", sg_status_text(status));
     sg_pinn_trainer_validate(s->trainer, &s->validation);
     metrics->loss = metrics->score = s->validation.total;
-    s->values[count++] = (sgi_value){"validation_loss", "validation loss", metrics->loss, 0, 0};
+    s->values[count++] =
+        (sgi_value){"validation_loss", "validation loss", metrics->loss, 0, 0, 0, 0};
     if (s->errors) {
         const sg_pinn_error *all = &s->errors->fields[s->errors->field_count - 1];
         if (!s->unusable[0])
             metrics->score = all->relative_l2;
         s->values[count++] =
-            (sgi_value){"relative_l2", "relative L2 error", all->relative_l2, 0, 0};
-        s->values[count++] = (sgi_value){"largest", "largest error", all->largest, 0, 0};
+            (sgi_value){"relative_l2", "relative L2 error", all->relative_l2, 0, 0, 0, 0};
+        s->values[count++] = (sgi_value){"largest", "largest error", all->largest, 0, 0, 0, 0};
     }
-    count += sgi_unknowns_show(s->pinn, s->values + count);
+    count += sgi_unknowns_show(s->pinn, NULL, s->values + count);
     metrics->values = s->values;
     metrics->value_count = show_misfits(s, count);
     metrics->own = (sgi_own_part){write_evaluation, s};
@@ -445,9 +451,37 @@ static sg_status keep(const sgi_subject *subject, const char *folder, sg_diagnos
     return sgi_problem_copy_files(own(subject)->problem, folder, diagnostic);
 }
 
+/* The intervals of unknown constants, or why there are none although there are data. */
+static sg_status find_intervals(pinn_subject *s)
+{
+    sgi_subject *subject = &s->subject;
+    sg_diagnostic why = {0};
+    if (s->problem->unknown_count == 0 || s->problem->data_count == 0)
+        return SG_OK;
+    s->late = sgi_allocate(&subject->allocator, s->problem->unknown_count, sizeof *s->late);
+    if (!s->late)
+        return SG_ERROR_MEMORY;
+    sg_status status =
+        sgi_intervals_create(&s->intervals, s->pinn, s->pool, &subject->allocator, &why);
+    if (status == SG_ERROR_UNSUPPORTED) {
+        snprintf(s->why_not, sizeof s->why_not, "%s", why.message);
+        subject->late_notes[subject->late_note_count++] = s->why_not;
+        return SG_OK;
+    }
+    for (int i = 0; s->intervals && i < s->intervals->note_count; i++)
+        subject->late_notes[subject->late_note_count++] = s->intervals->notes[i];
+    subject->late_values = s->late;
+    subject->late_count = s->intervals ? sgi_unknowns_show(s->pinn, s->intervals, s->late) : 0;
+    return status;
+}
+
 static sg_status finish(sgi_subject *subject, const char *folder, sg_diagnostic *diagnostic)
 {
     pinn_subject *s = own(subject);
+    sg_status found = find_intervals(s);
+    if (found != SG_OK)
+        return sgi_fail(diagnostic, found, "the intervals of unknown constants: %s",
+                        sg_status_text(found));
     sgi_box_grid whole = sgi_box_grid_of_problem(s->problem), grid = sgi_field_grid(s->problem);
     char sizes[2][120];
     if (grid.total < whole.total) {
@@ -552,7 +586,7 @@ static void describe(const sgi_subject *subject, json_t *record)
     json_object_set_new(record, "fields",
                         names_array(information->fields, information->field_count));
     json_object_set_new(record, "terms", terms_array(information));
-    sgi_unknowns_describe(s->pinn, record);
+    sgi_unknowns_describe(s->pinn, s->intervals, record);
     const sgi_maps_list *maps = &s->problem->settings.evaluation.maps;
     if (maps->count > 0)
         json_object_set_new(record, "maps", names_array(maps->values, (size_t)maps->count));

@@ -18,6 +18,8 @@
 #include "train/metrics.h"
 #include "train/run_folder.h"
 
+enum { SG_MOST_LATE_NOTES = 8 };
+
 typedef struct sgi_subject sgi_subject;
 
 /* What a checkpoint remembers beside weights and optimizer. */
@@ -77,7 +79,7 @@ typedef struct sgi_subject_type {
     /* Copies to the run's folder what the resolved file needs beside itself. NULL: nothing. */
     sg_status (*keep)(const sgi_subject *subject, const char *folder, sg_diagnostic *diagnostic);
 
-    /* Writes files of its own at the end of a run; may set `last_note`. */
+    /* Writes files of its own at the end of a run; may set `last_note` and what is late. */
     sg_status (*finish)(sgi_subject *subject, const char *folder, sg_diagnostic *diagnostic);
 
     /* Writes those of them that a page of a running run shows. NULL: none. */
@@ -101,6 +103,11 @@ struct sgi_subject {
                                  full stop */
     size_t note_count;
     const char *last_note; /* what to know of the files that were written, or NULL */
+    /* What finish() knows better: values in the place of those of the same key, and sentences. */
+    const sgi_value *late_values; /* (late_count) */
+    size_t late_count;
+    const char *late_notes[SG_MOST_LATE_NOTES]; /* (late_note_count) */
+    size_t late_note_count;
     sg_scaler *scaler;
     sg_optim *optim; /* NULL while a method of second order is at work */
 };

@@ -336,6 +336,17 @@ const char *sgi_train_end_name(sgi_train_end end)
     return names[end];
 }
 
+static void keep_late(run *r)
+{
+    const sgi_subject *s = r->subject;
+    for (size_t k = 0; k < s->late_count; k++)
+        for (size_t i = 0; i < r->result->value_count; i++)
+            if (strcmp(r->result->values[i].key, s->late_values[k].key) == 0)
+                r->result->values[i] = s->late_values[k];
+    for (size_t k = 0; k < s->late_note_count; k++)
+        tell(r, "%s", s->late_notes[k]);
+}
+
 /* The record of a run that ended, written last: "complete" means that all else is there. */
 static sg_status finish(run *r)
 {
@@ -353,6 +364,8 @@ static sg_status finish(run *r)
             status = r->subject->type->finish(r->subject, r->config->folder, r->diagnostic);
         if (status == SG_OK && r->subject->last_note)
             tell(r, "%s", r->subject->last_note);
+        if (status == SG_OK)
+            keep_late(r);
     }
     r->result->steps = r->progress.step;
     r->result->seconds = seconds_trained(r);
