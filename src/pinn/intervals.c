@@ -460,7 +460,7 @@ sg_status sg_pinn_intervals(sg_pinn *pinn, sg_pinn_interval *rows, double *corre
         memset(diagnostic, 0, sizeof *diagnostic);
     sgi_intervals *intervals;
     sg_status status = sgi_intervals_create(&intervals, pinn, pool, &pinn->allocator, diagnostic);
-    if (status != SG_OK)
+    if (status != SG_OK || !intervals)
         return status;
     memcpy(rows, intervals->rows, intervals->count * sizeof *rows);
     if (correlations)

@@ -230,7 +230,7 @@ static sg_status read_unknowns(const sg_pinn *p, const sgi_safetensors *file, co
 static sg_status load_all(sg_pinn *p, const sgi_safetensors *file, const char *path,
                           sg_diagnostic *diagnostic)
 {
-    double values[SG_MOST_UNKNOWNS];
+    double values[SG_MOST_UNKNOWNS] = {0};
     sg_status status = read_unknowns(p, file, path, values, diagnostic);
     if (status == SG_OK)
         status = sgi_weights_read(file, path, p->network, &p->allocator, diagnostic);
