@@ -472,6 +472,39 @@ static void regions_have_their_own(void **state)
     sgi_problem_destroy(problem);
 }
 
+/* A problem may be nothing but data. */
+static void equations_may_be_missing(void **state)
+{
+    (void)state;
+    static const char text[] = "coordinates: {x: [0, 1]}\nfields: [u]\n"
+                               "data: {d: {values: {x: [0.2, 0.7], u: [1, 2]}}}\n"
+                               "network: {hidden: 1 x 4}\ntraining: {steps: 20%s}\n";
+    char full[512], *written, *again;
+    sg_diagnostic diagnostic;
+    sgi_remarks remarks;
+    sg_pinn *pinn;
+    sgi_problem *problem, *other;
+    snprintf(full, sizeof full, text, "");
+    assert_ok(sgi_problem_read(&problem, "p", full, strlen(full), NULL, 0, NULL, &diagnostic));
+    assert_ok(sgi_problem_remarks(problem, &remarks));
+    assert_int_equal(remarks.count, 0);
+    assert_ok(sgi_problem_write(problem, &written));
+    assert_ok(sgi_problem_read(&other, "p", written, strlen(written), NULL, 0, NULL, &diagnostic));
+    assert_ok(sgi_problem_write(other, &again));
+    assert_string_equal(written, again);
+    free(written);
+    free(again);
+    sgi_problem_destroy(other);
+    assert_ok(sgi_pinn_over(&pinn, problem, NULL));
+    assert_ok(sg_pinn_train(pinn, NULL, NULL, NULL));
+    sg_pinn_close(pinn);
+    sgi_problem_destroy(problem);
+    snprintf(full, sizeof full, text, ", optimizer: levenberg");
+    assert_status(sgi_problem_read(&problem, "p", full, strlen(full), NULL, 0, NULL, &diagnostic),
+                  SG_ERROR_FORMAT);
+    assert_non_null(strstr(diagnostic.message, "there is no equation whose points"));
+}
+
 static sg_status open_and_close(const sg_allocator *allocator, void *context)
 {
     char text[1024];
@@ -510,12 +543,12 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(misfits_are_measured),  cmocka_unit_test(loss_is_the_formula),
-        cmocka_unit_test(derivatives_are_right), cmocka_unit_test(rows_are_held_out),
-        cmocka_unit_test(rows_have_their_turns), cmocka_unit_test(points_are_not_given),
-        cmocka_unit_test(what_was_read_is_told), cmocka_unit_test(runs_keep_a_copy),
-        cmocka_unit_test(mistakes_are_refused),  cmocka_unit_test(regions_have_their_own),
-        cmocka_unit_test(allocations_may_fail),
+        cmocka_unit_test(misfits_are_measured),     cmocka_unit_test(loss_is_the_formula),
+        cmocka_unit_test(derivatives_are_right),    cmocka_unit_test(rows_are_held_out),
+        cmocka_unit_test(rows_have_their_turns),    cmocka_unit_test(points_are_not_given),
+        cmocka_unit_test(what_was_read_is_told),    cmocka_unit_test(runs_keep_a_copy),
+        cmocka_unit_test(mistakes_are_refused),     cmocka_unit_test(regions_have_their_own),
+        cmocka_unit_test(equations_may_be_missing), cmocka_unit_test(allocations_may_fail),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -57,7 +57,7 @@ void sgi_misfits_destroy(sgi_misfits *m)
 {
     if (!m)
         return;
-    for (size_t i = 0; i < m->count; i++) {
+    for (size_t i = 0; m->sets && i < m->count; i++) {
         sgi_misfit_set *set = &m->sets[i];
         for (int j = 0; set->predicted && j < set->data->observed; j++)
             sgi_release(&m->allocator, set->predicted[j]);

@@ -174,6 +174,8 @@ static sg_status read_all(sgi_problem *problem, sgi_reader *reader, const sgi_ya
 sg_status sgi_problem_read_equations(sgi_problem *problem, sgi_reader *reader)
 {
     const sgi_yaml *section = sgi_yaml_get(problem->root, "equations");
+    if (!section && sgi_yaml_get(problem->root, "data"))
+        return SG_OK; /* data alone: a function that has their values */
     if (!section || section->kind != SG_YAML_MAPPING || section->count == 0) {
         sgi_yaml_place(reader->diagnostic, section ? section : problem->root, 0, 0);
         sgi_diagnostic_say(reader->diagnostic, section

@@ -217,6 +217,10 @@ sg_status sgi_problem_check_training(const sgi_problem *problem, sgi_reader *rea
         return refuse(problem, reader, "network", "precision",
                       "network.precision must be double here",
                       "leave the key out, or say 'double'");
+    if (problem->set_count == 0 || problem->sets[0].kind != SG_SET_DOMAIN)
+        return refuse(problem, reader, "training", "optimizer",
+                      "there is no equation whose points could be drawn",
+                      "an optimizer of first order, as 'adamw'");
     bool first = false;
     for (int i = 0; i < settings->stages.count; i++)
         first = first || !sgi_training_is_second(&settings->stages.values[i]);

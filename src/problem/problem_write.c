@@ -162,8 +162,9 @@ static void put_scales(writer *w)
 /* Equations with their regions, points and weights. */
 static void put_equations(writer *w)
 {
-    const sgi_yaml *key = sgi_yaml_get(w->problem->root, "equations")->first;
-    put(w, "equations:\n");
+    const sgi_yaml *section = sgi_yaml_get(w->problem->root, "equations");
+    const sgi_yaml *key = section ? section->first : NULL;
+    put(w, "%s", section ? "equations:\n" : "");
     for (int i = 0; key; i++, key = key->next->next) {
         const sgi_equation_settings *settings = &w->problem->equations[i];
         const sgi_yaml *node = key->next, *in = NULL;

@@ -235,6 +235,8 @@ static void check_field(const survey *s, int f, sgi_remarks *remarks)
     bool differentiated = false;
     for (int k = 0; k < names->coordinate_count; k++)
         differentiated = differentiated || field->orders[k] > 0;
+    if (field->equations == 0 && field->measured && !sgi_yaml_get(s->problem->root, "equations"))
+        return; /* it is fitted to data alone */
     if (field->equations == 0) {
         remark(remarks, "no equation contains '%s': inside the domain nothing determines it",
                names->fields[f]);
@@ -281,6 +283,8 @@ static void check_cover(const sgi_problem *problem, sgi_remarks *remarks)
         if (problem->sets[k].kind == SG_SET_DOMAIN && !problem->sets[k].region)
             return; /* what holds in a region then comes on top */
     }
+    if (sets == 0) /* data alone */
+        return;
     for (int i = 0; i < COVER_POINTS; i++) {
         double point[SG_MOST_COORDINATES] = {0};
         sgi_uniforms uniforms = {.stream = 5, .counter = (uint64_t)i << 24};

@@ -152,7 +152,8 @@ static void map(const set *s, size_t j)
     view.planes[0].values = values;
     size_t x = grid.time == 1 ? 1 : 0;
     for (size_t i = 0; i < s->rows; i += step)
-        if (isfinite(difference(s, j, i)))
+        if (isfinite(difference(s, j, i)) && isfinite(s->points[2 * i]) &&
+            isfinite(s->points[2 * i + 1]))
             dots[count++] =
                 (sgi_dot){.x = s->points[i * 2 + x],
                           .y = s->points[i * 2 + 1 - x],

@@ -59,7 +59,8 @@ static void find_groups(picture *p)
         if (strncmp(array->name, prefix, sizeof prefix - 1) != 0 || array->rank != 2 ||
             array->shape[1] != p->width || array->shape[0] == 0)
             continue;
-        bool domain = p->count == 0;
+        const char *measured = sgi_run_item(p->run, "measured", 0);
+        bool domain = p->count == 0 && !(measured && strcmp(measured, label) == 0);
         p->legend[p->count] =
             (sgi_line){.label = domain ? "equations" : label, .colour = domain ? -1 : colour};
         p->groups[p->count++] = (sgi_scatter_group){.colour = domain ? -1 : colour++,

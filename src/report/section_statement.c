@@ -250,7 +250,8 @@ void sgi_page_statement(sgi_page *page)
     sg_status status = sgi_yaml_parse(&root, &source, 0, &s.arena, &why);
     if (status == SG_ERROR_MEMORY)
         page->out->status = status;
-    else if (status == SG_OK && root->kind == SG_YAML_MAPPING && sgi_yaml_get(root, "equations"))
+    else if (status == SG_OK && root->kind == SG_YAML_MAPPING &&
+             (sgi_yaml_get(root, "equations") || sgi_yaml_get(root, "data")))
         write_statement(page, &s, root);
     sgi_arena_clear(&s.arena);
     sgi_text_release(&s.plain);

@@ -16,12 +16,12 @@ from browser import Browser, find_chromium
 
 # Report: charts, maps. The same numbers as in tests/test_report_*.c where both have them.
 EXPECTED = {"compare-burgers": (15, 3), "compare-burgers3d": (14, 9), "compare-seeds": (11, 3),
-            "run-ode": (10, 0), "compare-ode": (14, 0), "run-burgers": (10, 3), "run-heat": (6, 2),
+            "run-ode": (18, 0), "compare-ode": (14, 0), "run-burgers": (10, 3), "run-heat": (6, 2),
             "compare-images": (22, 0), "compare-images-seeds": (22, 0), "run-images": (11, 0),
             "run-images-sign": (8, 0), "run-images-young": (6, 0)}
 
-PROBLEM_SECTIONS = ["result", "curves", "solution", "errors", "scaling", "numbers", "problem",
-                    "repeat"]
+PROBLEM_SECTIONS = ["result", "statement", "curves", "solution", "errors", "scaling", "numbers",
+                    "problem", "repeat"]
 IMAGE_SECTIONS = ["result", "curves", "inside", "scaling", "numbers", "task", "repeat"]
 
 # What the page says of itself. Text is checked where it is drawn: every label inside its picture's
@@ -50,7 +50,7 @@ PROBE = r"""(function () {
     return JSON.stringify({
         title: document.title,
         charts: document.querySelectorAll('figure.chart > svg').length,
-        maps: document.querySelectorAll('svg.maps').length,
+        maps: document.querySelectorAll('figure svg.maps').length,
         images: images.length,
         heading: document.querySelectorAll('h1').length,
         sections: [].map.call(document.querySelectorAll('section'), function (s) { return s.id; }),
@@ -100,7 +100,9 @@ def look(browser, checks, folder, name, dark, width):
     checks.that((page["charts"], page["maps"]) == EXPECTED[name],
                 where + f"{page['charts']} charts and {page['maps']} maps")
     checks.that(page["heading"] == 1, where + "one heading")
-    wanted = IMAGE_SECTIONS if "images" in name else PROBLEM_SECTIONS
+    wanted = list(IMAGE_SECTIONS if "images" in name else PROBLEM_SECTIONS)
+    if name == "run-ode":  # its kernels were measured
+        wanted.insert(wanted.index("scaling") + 1, "diagnosis")
     checks.that(page["sections"] == wanted, where + f"sections {page['sections']}")
     checks.that((luminance(page["background"]) < 0.05) == dark, where + "background")
     checks.that(contrast(page["background"], page["ink"]) > 12, where + "contrast of the text")
@@ -126,6 +128,27 @@ def hover(browser, checks, name, where="svg[data-x]"):
     checks.that(abs(at - middle) < 0.01 * high, f"{name}: read-out at {at}, not {middle}")
 
 
+def slide(browser, checks, name):
+    """Each slider shows one picture, another after an arrow key; in print all of them are gone."""
+    sliders = browser.evaluate("document.querySelectorAll('.slider').length")
+    wanted = {"run-heat": 1, "compare-burgers3d": 6, "compare-seeds": 2}.get(name, 0)
+    checks.that(sliders == wanted, f"{name}: {sliders} sliders")
+    if not sliders:
+        return
+    shown = ("(function(){var s=document.querySelector('.slider');return JSON.stringify("
+             "[[].filter.call(s.querySelectorAll('[data-at]'),function(f){return !f.hidden})"
+             ".map(function(f){return f.dataset.at}),s.querySelector('output').textContent])})()")
+    browser.evaluate("document.querySelector('.slider input').focus()")
+    before, told = json.loads(browser.evaluate(shown))
+    checks.that(len(before) == 1 and told == "= " + before[0].replace("-", "\u2212"),
+                f"{name}: a slider shows {before}, says {told}")
+    for kind in ("keyDown", "keyUp"):
+        browser.call("Input.dispatchKeyEvent", type=kind, key="ArrowLeft", code="ArrowLeft",
+                     windowsVirtualKeyCode=37)
+    after, told = json.loads(browser.evaluate(shown))
+    checks.that(len(after) == 1 and after != before, f"{name}: after a key it shows {after}")
+
+
 def main():
     path = find_chromium()
     if not path:
@@ -148,6 +171,7 @@ def main():
                     browser.screenshot(f"{folder}/{name}-{'dark' if dark else 'light'}.png")
                     browser.look(dark=dark)
             hover(browser, checks, name)
+            slide(browser, checks, name)
             if "images" in name:
                 hover(browser, checks, name, "#inside svg[data-x]")
             look(browser, checks, folder, name, False, 380)
