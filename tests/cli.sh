@@ -151,6 +151,22 @@ sed '/^scales/d' "$source/problems/heat-mm.yaml" >raw.yaml
 expect 0 check raw.yaml --set network.hidden=1x4
 says err "'scales: auto' would train it in units of its own"
 rm raw.yaml
+# An unknown constant: told beforehand, shown with its interval, the same bits after a break, and used by eval.
+inverse="--set network.hidden=1x6 --set points=64 --set training.points.start=64 --set evaluation.grid=11x11
+         --set evaluation.points=64 --threads 1"
+# shellcheck disable=SC2086
+expect 0 train heat-inverse $inverse --set training.steps=12 --out inverse
+says out 'unknown  k, from 1, between 0.01 and 10'
+says out '(95 %: 0.'
+says inverse/run.json '"determined": true'
+says inverse/report.html 'Unknown constants'
+# shellcheck disable=SC2086
+expect 0 train heat-inverse $inverse --set training.steps=6 --out broken
+expect 0 train broken --resume --set training.steps=12 --threads 1
+cmp -s inverse/weights.safetensors broken/weights.safetensors || fail "a break changed an unknown constant"
+expect 0 eval inverse --grid 2x2 --fields k
+says out 'x,t,k'
+rm -r inverse broken
 small="--set network.hidden=2x8 --set points=128 --set conditions.initial.points=32 --set conditions.ends.points=32
        --set evaluation.grid=21x11"
 # shellcheck disable=SC2086

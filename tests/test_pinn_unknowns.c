@@ -512,6 +512,8 @@ static void values_are_read_and_set(void **state)
     assert_close(values[0], 0, 1e-13);
     assert_close(values[1], 41.75, 1e-12);
     assert_close(values[2], 0, 1e-12);
+    assert_ok(sg_pinn_evaluate(pinn, (const char *[]){"2*k"}, 1, point, 1, values, NULL, NULL));
+    assert_close(values[0], 3.5, 1e-12); /* without a field */
     assert_ok(sg_pinn_initialize(pinn, 7));
     assert_relative(sg_pinn_unknown_value(pinn, 0), 0.5, 1e-14);
     const char *text;

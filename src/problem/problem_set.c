@@ -69,7 +69,7 @@ static size_t find_varying(const quantities *q, sgi_expr varying)
 static sg_status list_quantities(sgi_problem *problem, sgi_arena *arena, const needs *n,
                                  quantities *q)
 {
-    *q = (quantities){.list = sgi_arena_allocate(arena, n->count, sizeof *q->list),
+    *q = (quantities){.list = sgi_arena_allocate(arena, n->count + 1, sizeof *q->list),
                       .varying =
                           sgi_arena_allocate(arena, n->count * SG_MOST_PARTS, sizeof(sgi_expr))};
     if (!q->list || !q->varying)
@@ -83,6 +83,8 @@ static sg_status list_quantities(sgi_problem *problem, sgi_arena *arena, const n
             if (k == q->count && rank_of(input) == rank)
                 q->list[q->count++] = *input;
         }
+    if (q->count == 0) /* as of an unknown constant alone: the engine must be asked for something */
+        q->list[q->count++] = (sgi_input){.kind = SG_INPUT_FIELD};
     for (size_t k = 0; k < q->count; k++)
         for (int i = 0; i < q->list[k].part_count; i++) {
             sgi_expr varying = q->list[k].parts[i].varying;
