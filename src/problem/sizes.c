@@ -236,10 +236,12 @@ typedef struct search {
 static void note(char *text, const char *what, const char *name)
 {
     char origin[SG_SCALE_ORIGIN];
-    size_t used = strlen(text);
-    (void)snprintf(origin, sizeof origin, name ? "%s '%.60s'" : "%s", what, name);
-    if (!strstr(text, origin) && used + strlen(origin) + 3 < SG_SCALE_ORIGIN)
-        (void)snprintf(text + used, SG_SCALE_ORIGIN - used, "%s%s", used ? ", " : "", origin);
+    size_t used = strlen(text), room = SG_SCALE_ORIGIN - used;
+    int length = name ? snprintf(origin, sizeof origin, "%s '%.60s'", what, name)
+                      : snprintf(origin, sizeof origin, "%s", what);
+    if (length < 0 || (size_t)length + 3 > room || strstr(text, origin))
+        return;
+    (void)snprintf(text + used, room, "%s%.*s", used ? ", " : "", length, origin);
 }
 
 static void add_values(found *f, const double *values, size_t count, const char *what,
