@@ -127,6 +127,23 @@ static void what_the_data_do_not_tell_is_said(void **state)
     sg_pinn_close(pinn);
 }
 
+static sg_status create(const sg_allocator *allocator, void *context)
+{
+    sgi_intervals *intervals;
+    sg_status status = sgi_intervals_create(&intervals, context, NULL, allocator, NULL);
+    sgi_intervals_destroy(intervals);
+    return status;
+}
+
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    sg_pinn *pinn = train("{k: {start: 2, bounds: [0, 10]}}", "u_t = -k*u",
+                          "data:\n  samples:\n    std: 0.02\n");
+    some_allocations_fail(create, pinn, 50);
+    sg_pinn_close(pinn);
+}
+
 static void without_data_there_are_none(void **state)
 {
     (void)state;
@@ -151,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(they_are_those_of_the_formula),
         cmocka_unit_test(what_the_data_do_not_tell_is_said),
+        cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(without_data_there_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

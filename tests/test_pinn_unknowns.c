@@ -391,6 +391,23 @@ static void first_order_moves_them(void **state)
     }
 }
 
+/* An unknown function of some of the coordinates: u_t = f(x), seen as u = t sin(x). */
+static void functions_are_found_as_fields(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "coordinates: {x: [0, 2], t: [0, 1]}\nfields: [u, f]\n"
+        "equations: {growth: u_t = f, steady: f_t = 0, seen: u = t*sin(x)}\n"
+        "network: {hidden: 1 x 10}\npoints: 128\ntraining: {optimizer: levenberg, steps: 40}\n";
+    sg_pinn *pinn = open_as(text, NULL);
+    assert_ok(sg_pinn_train(pinn, NULL, NULL, NULL));
+    double points[] = {0.3, 0.1, 1, 0.5, 1.7, 0.9}, values[3];
+    assert_ok(sg_pinn_evaluate(pinn, (const char *[]){"f"}, 1, points, 3, values, NULL, NULL));
+    for (size_t i = 0; i < 3; i++)
+        assert_close(values[i], sin(points[2 * i]), 1e-2);
+    sg_pinn_close(pinn);
+}
+
 /* The factor of the scaler on the unknown's gradient after a step. */
 static double factor_of(const char *setting, double *rate_share)
 {
@@ -538,6 +555,7 @@ int main(void)
         cmocka_unit_test(kernels_have_their_share),
         cmocka_unit_test(second_order_finds_large_and_small_ones),
         cmocka_unit_test(first_order_moves_them),
+        cmocka_unit_test(functions_are_found_as_fields),
         cmocka_unit_test(rescaling_leaves_them_unless_told),
         cmocka_unit_test(weights_carry_them),
         cmocka_unit_test(weights_without_them_are_refused),
