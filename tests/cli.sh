@@ -842,6 +842,36 @@ says err 'evaluation.maps takes names, not expressions'
 expect 2 check maps.yaml --set 'evaluation.maps=slope_xxxx'
 says err 'order 5'
 
+# Measured data: what was read is told, misfits are told apart, the report shows them, and eval goes on without the file.
+cat >data.yaml <<'END'
+coordinates: {x: [0, 1], t: [0, 1]}
+fields: [u]
+equations: {heat: u_t = 0.1*u_xx}
+data: {probes: {file: probes.csv, columns: {t: time}, observe: {u + u_x: T}, std: 0.1, hold_out: 2}}
+network: {hidden: 1 x 8}
+points: 64
+training: {steps: 12, evaluate_every: 4}
+evaluation: {grid: 5}
+END
+printf 'x,time,T\n0.1,0.2,1\n0.2,0.3,\n0.3,0.9,2\n0.4,0.1,3\n0.5,0.5,4\n' >probes.csv
+expect 0 check data.yaml --threads 1
+says out '2 rows of probes.csv, 2 held out, 1 row without values'
+expect 0 train data.yaml --threads 1 --out data-run
+says out 'misfit of probes'
+says out 'held out of probes'
+cp data-run/metrics.jsonl out
+says out '"misfit":{"probes":{"trained":'
+cp data-run/report.html out
+says out 'The measured data'
+grep -q 'location.reload' data-run/report.html && fail "the page of a run that has ended reads itself again"
+rm probes.csv
+expect 0 eval data-run --grid 3x3
+expect 2 check data.yaml
+says err 'probes.csv: No such file or directory'
+printf 'x,time,T\n0.1,0.2,1\n0.2,3,2\n0.3,0.9,2\n' >probes.csv
+expect 2 check data.yaml
+says err 'probes.csv: row 2, x = 0.2, t = 3, lies outside the domain'
+
 # The shipped problems are whole.
 for problem in "$source"/problems/*.yaml; do
     grep -q '^coordinates:' "$problem" || continue # an image task; its data are not shipped
