@@ -863,6 +863,7 @@ cp data-run/metrics.jsonl out
 says out '"misfit":{"probes":{"trained":'
 cp data-run/report.html out
 says out 'The measured data'
+says out 'probes: measured: '
 grep -q 'location.reload' data-run/report.html && fail "the page of a run that has ended reads itself again"
 rm probes.csv
 expect 0 eval data-run --grid 3x3

@@ -201,6 +201,26 @@ static void conditions(statement *s, const sgi_yaml *root)
     }
 }
 
+/* What was measured; where the file leaves it to the columns' names, the fields. */
+static void measurements(statement *s, const sgi_yaml *root)
+{
+    const sgi_yaml *list = sgi_yaml_get(root, "data");
+    if (!list || list->kind != SG_YAML_MAPPING)
+        return;
+    for (const sgi_yaml *key = list->first; key && key->next; key = key->next->next) {
+        const sgi_yaml *observe =
+            key->next->kind == SG_YAML_MAPPING ? sgi_yaml_get(key->next, "observe") : NULL;
+        bool some = observe && observe->kind == SG_YAML_MAPPING && observe->first;
+        open_row(s, key->text);
+        words(s, some ? "measured: " : "measured: fields");
+        for (const sgi_yaml *k = some ? observe->first : NULL; k && k->next; k = k->next->next) {
+            formula(s, k->text, false);
+            words(s, k->next->next ? ", " : "");
+        }
+        close_row(s);
+    }
+}
+
 /* Constants, definitions and the reference: a row with all of a section's equalities. */
 static void equalities(statement *s, const sgi_yaml *root, const char *section, const char *name)
 {
@@ -224,6 +244,7 @@ static void write_statement(sgi_page *page, statement *s, const sgi_yaml *root)
     unknowns(s, root);
     equations(s, root);
     conditions(s, root);
+    measurements(s, root);
     equalities(s, root, "constants", "where");
     equalities(s, root, "definitions", "with");
     equalities(s, root, "reference", "reference");

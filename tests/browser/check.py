@@ -15,7 +15,7 @@ import tempfile
 from browser import Browser, find_chromium
 
 # Report: charts, maps. The same numbers as in tests/test_report_*.c where both have them.
-EXPECTED = {"compare-burgers": (15, 3), "compare-burgers3d": (14, 9), "compare-seeds": (11, 3),
+EXPECTED = {"compare-burgers": (15, 3), "compare-burgers3d": (13, 9), "compare-seeds": (11, 3),
             "run-ode": (18, 0), "compare-ode": (14, 0), "run-burgers": (10, 3), "run-heat": (6, 2),
             "compare-images": (22, 0), "compare-images-seeds": (22, 0), "run-images": (11, 0),
             "run-images-sign": (8, 0), "run-images-young": (6, 0)}
