@@ -58,6 +58,8 @@ static void on_step(void *context, const sgi_step_metrics *step)
     t->value_count = 1;
     for (size_t i = 0; i < step->shown_count && t->value_count < MOST_VALUES; i++)
         t->values[t->value_count++] = step->shown[i];
+    if (step->news && t->line.style != PROGRESS_NONE)
+        progress_say(&t->line, step->news);
     progress_update(&t->line, (int64_t)step->step, step->share, t->values, t->value_count);
 }
 

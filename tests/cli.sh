@@ -358,6 +358,22 @@ says err 'bad.safetensors: '
 expect 0 check small.yaml --set initial=none
 expect 2 check small.yaml --set initial.wieghts=x
 cp away.safetensors again/weights.safetensors
+# Windows in time: one run with one field, which is evaluated everywhere.
+expect 0 check small.yaml --set windows=3
+expect 0 train small.yaml --set windows=3 --set training.steps=5 --out windows
+says out 'window 3 of 3, t from 0.666667 to 1'
+says out 'train      15/15'
+says windows/run.json '"windows"'
+says windows/metrics.jsonl '"window":3'
+expect 0 eval windows --grid 3x7 --fields u,u_t --residuals
+[ "$(wc -l < out)" = 22 ] || fail "eval of windows has other rows"
+expect 0 export windows windows.npz --grid 5x5
+expect 0 train windows --resume
+says out 'is complete (15 of 15 steps)'
+expect 2 diagnose windows
+says err 'windows'
+expect 2 check small.yaml --set windows=[0.5,2]
+says err 'ascend'
 expect 2 export runs/heat-0001 a.xyz
 says err '.npz, .csv, .vti, .vtu'
 expect 0 export runs/heat-0001 heat.onnx

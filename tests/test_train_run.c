@@ -181,19 +181,19 @@ static char *metrics_without_times(const char *folder)
 }
 
 /* Runs to step `stop`, resumes, and compares with the run in `whole`. */
-static void assert_resumes(const char *whole, uint64_t stop)
+static void assert_resumes(const char *whole, const char *const *sets, size_t count, uint64_t stop)
 {
     char part[SG_PATH_SIZE], name[32], line[32];
     sgi_train_result result;
     sg_diagnostic diagnostic = {0};
-    snprintf(name, sizeof name, "part-%d", (int)stop);
+    snprintf(name, sizeof name, "part-%zu-%d", count, (int)stop);
     snprintf(line, sizeof line, "{\"step\":%d,", (int)stop);
     folder_named(part, name);
     watch w = {.stop_at = stop};
-    assert_ok(run(part, NULL, 0, 2, false, &w, &result, &diagnostic));
+    assert_ok(run(part, sets, count, 2, false, &w, &result, &diagnostic));
     assert_int_equal(result.end, SG_TRAIN_INTERRUPTED);
     assert_int_equal(result.steps, stop);
-    assert_complete(part, NULL, 0, 1, true, &result);
+    assert_complete(part, sets, count, 1, true, &result);
     assert_int_equal(result.first_step, stop);
     assert_int_equal(result.steps, 40);
     assert_same_file(whole, part, "weights.safetensors");
@@ -247,7 +247,59 @@ static void a_resumed_run_equals_the_uninterrupted_one(void **state)
     assert_complete(whole, NULL, 0, 2, false, &result);
     const uint64_t stops[] = {17, 29, 32, 38};
     for (size_t i = 0; i < 4; i++)
-        assert_resumes(whole, stops[i]);
+        assert_resumes(whole, NULL, 0, stops[i]);
+}
+
+/* Five windows of eight steps: within one, at its last step and at its first, in several of them,
+ * with a method of first and one of second order. */
+static void a_run_in_windows_is_resumed_with_the_same_bits(void **state)
+{
+    static const char *const sets[] = {"windows=5",
+                                       "training.steps=8",
+                                       "training.evaluate_every=10",
+                                       "training.optimizer=levenberg",
+                                       "training.points.start=40",
+                                       "network.hidden=2 x 6"};
+    const uint64_t stops[] = {3, 8, 9, 16, 21, 33, 39};
+    (void)state;
+    for (size_t count = 3; count <= 6; count += 3) {
+        char whole[SG_PATH_SIZE], name[32];
+        sgi_train_result result;
+        snprintf(name, sizeof name, "windows-%zu", count);
+        folder_named(whole, name);
+        assert_complete(whole, sets, count, 2, false, &result);
+        assert_int_equal(result.steps, 40);
+        for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
+            assert_resumes(whole, sets, count, stops[i]);
+    }
+}
+
+/* Interrupted again and again: the same, and every line says its window. */
+static void a_run_in_windows_may_stop_in_each(void **state)
+{
+    static const char *const sets[] = {"windows=[0.1, 0.4, 0.5, 0.8, 1]", "training.steps=8"};
+    char whole[SG_PATH_SIZE], part[SG_PATH_SIZE];
+    sgi_train_result result;
+    sg_diagnostic diagnostic = {0};
+    (void)state;
+    folder_named(whole, "all-windows");
+    assert_complete(whole, sets, 2, 1, false, &result);
+    folder_named(part, "each-window");
+    for (uint64_t stop = 5; stop < 40; stop += 7) {
+        watch w = {.stop_at = stop};
+        assert_ok(run(part, sets, 2, 1, stop > 5, &w, &result, &diagnostic));
+        assert_int_equal(result.end, SG_TRAIN_INTERRUPTED);
+    }
+    assert_complete(part, sets, 2, 1, true, &result);
+    assert_same_file(whole, part, "weights.safetensors");
+    assert_same_file(whole, part, "field.npz");
+    char *lines = metrics_without_times(whole);
+    for (int k = 1; k <= 5; k++) {
+        char word[24];
+        snprintf(word, sizeof word, "\"window\":%d", k);
+        assert_non_null(strstr(lines, word));
+    }
+    free(lines);
 }
 
 /* The first raw step has a line of its own that says so, and the last one what the loss did. */
@@ -791,6 +843,8 @@ int main(void)
         cmocka_unit_test(threads_give_the_same_weights),
         cmocka_unit_test(a_resumed_run_equals_the_uninterrupted_one),
         cmocka_unit_test(data_are_the_same_after_resuming),
+        cmocka_unit_test(a_run_in_windows_is_resumed_with_the_same_bits),
+        cmocka_unit_test(a_run_in_windows_may_stop_in_each),
         cmocka_unit_test(the_handover_is_marked_and_a_jump_is_told),
         cmocka_unit_test(a_crash_after_a_checkpoint_loses_nothing),
         cmocka_unit_test(a_crash_at_the_end_repeats_no_line),

@@ -284,7 +284,13 @@ int run_diagnose(const cli_arguments *arguments)
         code = choose_checkpoint(arguments, weights);
     if (code != EXIT_DONE || !open_work(&w, arguments, problem, NULL, 0, &code))
         return code;
-    code = diagnose_at(w.file, weights, arguments);
+    if (((const sgi_problem *)w.file)->windows.count > 0) {
+        complain("%s was trained in windows, whose kernels are not measured",
+                 arguments->operands[0]);
+        code = EXIT_BAD_INPUT;
+    } else {
+        code = diagnose_at(w.file, weights, arguments);
+    }
     close_work(&w);
     return code;
 }

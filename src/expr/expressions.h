@@ -108,6 +108,7 @@ typedef enum sgi_input_kind {
     SG_INPUT_COMBINATION, /* the sum of `parts`, derivatives of field `index` */
     SG_INPUT_UNKNOWN,     /* `index`: a constant that is trained */
     SG_INPUT_DATA,        /* `index`: a number that is given for each point */
+    SG_INPUT_EARLIER,     /* field `index` or its `derivative` in the window before */
     SG_INPUT_PARAMETER    /* `index`: a number that is the same for all points */
 } sgi_input_kind;
 

@@ -149,12 +149,10 @@ static void take_values(void *context, const sg_jet_tile *tile)
                                                : ((const double *)tile->values[a])[i];
 }
 
-sg_status sg_jet_evaluate(sg_jet_network *network, const sg_jet_plan *plan, sg_pool *pool,
-                          const double *points, const double *varying, size_t count, double *values,
-                          const sg_allocator *allocator)
+static sg_status evaluate_one(sg_jet_network *network, const sg_jet_plan *plan, sg_pool *pool,
+                              const double *points, const double *varying, size_t count,
+                              double *values, const sg_allocator *allocator)
 {
-    if (!network || !plan || (plan->varying > 0 && !varying) || (count > 0 && (!points || !values)))
-        return SG_ERROR_ARGUMENT;
     evaluation e = {.network = network,
                     .points = points,
                     .varying = varying,
@@ -180,4 +178,74 @@ sg_status sg_jet_evaluate(sg_jet_network *network, const sg_jet_plan *plan, sg_p
     sg_jet_forward(jet);
     sg_jet_destroy(jet);
     return SG_OK;
+}
+
+size_t sgi_jet_piece_at(const sgi_jet_pieces *pieces, const double *point)
+{
+    size_t k = 0;
+    while (k + 1 < pieces->ready && point[pieces->along] > pieces->ends[k])
+        k++;
+    return k;
+}
+
+/* Points of one piece, brought together, and where they come from. */
+typedef struct gathered {
+    double *points, *varying, *values;
+    size_t *from, count;
+} gathered;
+
+static void gather(gathered *g, const sgi_jet_pieces *pieces, size_t piece, const double *points,
+                   const double *varying, size_t count, size_t coordinates, size_t numbers)
+{
+    g->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double *point = points + i * coordinates;
+        if (sgi_jet_piece_at(pieces, point) != piece)
+            continue;
+        for (size_t c = 0; c < coordinates; c++)
+            g->points[g->count * coordinates + c] = point[c];
+        for (size_t k = 0; k < numbers; k++)
+            g->varying[g->count * numbers + k] = varying[i * numbers + k];
+        g->from[g->count++] = i;
+    }
+}
+
+static sg_status evaluate_pieces(const sgi_jet_pieces *pieces, const sg_jet_plan *plan,
+                                 sg_pool *pool, const double *points, const double *varying,
+                                 size_t count, double *values, const sg_allocator *allocator)
+{
+    size_t coordinates = (size_t)plan->coordinates, numbers = (size_t)plan->varying;
+    size_t width = plan->requests * (size_t)pieces->networks[0]->outputs;
+    gathered g = {.points = sgi_allocate(allocator, count * coordinates, sizeof(double)),
+                  .varying = sgi_allocate(allocator, count * numbers, sizeof(double)),
+                  .values = sgi_allocate(allocator, count * width, sizeof(double)),
+                  .from = sgi_allocate(allocator, count, sizeof(size_t))};
+    sg_status status = g.points && g.varying && g.values && g.from ? SG_OK : SG_ERROR_MEMORY;
+    for (size_t k = 0; k < pieces->ready && status == SG_OK; k++) {
+        gather(&g, pieces, k, points, varying, count, coordinates, numbers);
+        if (g.count > 0)
+            status = evaluate_one(pieces->networks[k], plan, pool, g.points, g.varying, g.count,
+                                  g.values, allocator);
+        for (size_t i = 0; i < g.count && status == SG_OK; i++)
+            for (size_t a = 0; a < width; a++)
+                values[g.from[i] * width + a] = g.values[i * width + a];
+    }
+    sgi_release(allocator, g.points);
+    sgi_release(allocator, g.varying);
+    sgi_release(allocator, g.values);
+    sgi_release(allocator, g.from);
+    return status;
+}
+
+sg_status sg_jet_evaluate(sg_jet_network *network, const sg_jet_plan *plan, sg_pool *pool,
+                          const double *points, const double *varying, size_t count, double *values,
+                          const sg_allocator *given)
+{
+    if (!network || !plan || (plan->varying > 0 && !varying) || (count > 0 && (!points || !values)))
+        return SG_ERROR_ARGUMENT;
+    sg_allocator allocator = sgi_allocator_or_heap(given);
+    return network->pieces
+               ? evaluate_pieces(network->pieces, plan, pool, points, varying, count, values,
+                                 &allocator)
+               : evaluate_one(network, plan, pool, points, varying, count, values, &allocator);
 }

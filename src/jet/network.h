@@ -4,6 +4,18 @@
 
 #include "stablegrad/jet.h"
 
+/* Networks that follow each other along a coordinate: `networks[k]` is meant up to `ends[k]`. Of
+ * those that have no weights yet, the last that has some stands in their place. */
+typedef struct sgi_jet_pieces {
+    int along;
+    size_t count, ready;
+    sg_jet_network **networks; /* (count) */
+    const double *ends;        /* (count) */
+} sgi_jet_pieces;
+
+/* The piece that is meant at a point. */
+size_t sgi_jet_piece_at(const sgi_jet_pieces *pieces, const double *point);
+
 struct sg_jet_network {
     sg_allocator allocator;
     sg_type type;
@@ -22,6 +34,8 @@ struct sg_jet_network {
     double *scale, *shift; /* (raw) */
     double *wave;          /* (waves, coordinates) */
     double *unit;          /* (coordinates) that derivatives are taken in */
+    /* NULL, or what sg_jet_evaluate evaluates in place of this network; not owned. */
+    sgi_jet_pieces *pieces;
 };
 
 /* The deviation-preserving gain of an activation: see sg_jet_init. */

@@ -32,6 +32,7 @@ static sg_status create_residual(sg_pinn_batch *b, const sg_pinn_batch_config *c
                                     .workers = sg_pool_threads(config->pool),
                                     .isa = config->isa,
                                     .stream = config->stream,
+                                    .earlier = b->pinn->earlier,
                                     .items = config->items ? items : NULL};
     return sgi_residual_create(&b->residual, b->pinn->problem, &options, &b->allocator);
 }
@@ -84,6 +85,8 @@ sg_status sg_pinn_batch_create(sg_pinn_batch **out, sg_pinn *pinn,
         return SG_ERROR_ARGUMENT;
     sg_pinn_batch_config defaults = sg_pinn_batch_defaults();
     *out = NULL;
+    if (pinn->pieces.count > 0) /* each window has a loss of its own */
+        return SG_ERROR_UNSUPPORTED;
     config = config ? config : &defaults;
     sg_pinn_batch *b = SGI_NEW(sg_pinn_batch, given);
     if (!b)

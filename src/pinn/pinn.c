@@ -84,16 +84,46 @@ static sg_status describe(sg_pinn *p)
 /* ---- Making -----------------------------------------------------------------------------------
  */
 
-static sg_status create_network(sg_pinn *p)
+/* The network, of one window or of all of the problem. */
+static sg_status make_network(sg_pinn *p, int window, sg_jet_network **network)
 {
     sgi_arena storage;
     sg_jet_network_config config;
     sgi_arena_init(&storage, &p->allocator);
-    sg_status status = sgi_problem_network(p->problem, &storage, &config);
+    sg_status status = sgi_problem_window_network(p->problem, window, &storage, &config);
     if (status == SG_OK)
-        status = sg_jet_network_create(&p->network, &config, &p->allocator);
+        status = sg_jet_network_create(network, &config, &p->allocator);
     sgi_arena_clear(&storage);
+    return status;
+}
+
+/* The networks of windows. The handle's own stands for them and has no part in anything else. */
+static sg_status create_windows(sg_pinn *p)
+{
+    sg_status status = SG_OK;
+    int count = p->problem->window < 0 ? p->problem->windows.count : 0;
+    for (int k = 0; k < count && status == SG_OK; k++) {
+        p->window_ends[k] = sgi_problem_window_end(p->problem, k);
+        status = make_network(p, k, &p->windows[k]);
+    }
+    p->pieces = (sgi_jet_pieces){.along = p->problem->names.time,
+                                 .count = (size_t)count,
+                                 .ready = 1,
+                                 .networks = p->windows,
+                                 .ends = p->window_ends};
+    if (status == SG_OK && count > 0)
+        p->network->pieces = &p->pieces;
+    return status;
+}
+
+static sg_status create_network(sg_pinn *p)
+{
+    sg_status status = SG_OK;
+    if (!p->network)
+        status = make_network(p, -1, &p->network);
     if (status == SG_OK)
+        status = create_windows(p);
+    if (status == SG_OK && !p->lent_network)
         status = sg_pinn_initialize(p, p->information.seed);
     if (status == SG_OK && p->problem->initial.file)
         status = sgi_pinn_start(p, p->problem->initial.place, NULL);
@@ -104,13 +134,17 @@ static sg_status create_network(sg_pinn *p)
     return status;
 }
 
-sg_status sgi_pinn_over(sg_pinn **out, sgi_problem *problem, const sg_allocator *given)
+static sg_status over(sg_pinn **out, sgi_problem *problem, sg_jet_network *network,
+                      const sg_jet_network *earlier, const sg_allocator *given)
 {
     *out = NULL;
     sg_pinn *p = SGI_NEW(sg_pinn, given);
     if (!p)
         return SG_ERROR_MEMORY;
     p->problem = problem;
+    p->network = network;
+    p->lent_network = network != NULL;
+    p->earlier = earlier;
     if (!sgi_training_is_second(&problem->settings.training))
         p->optim = sgi_problem_optim(problem, 0, p->schedule);
     sgi_arena_init(&p->arena, &p->allocator);
@@ -122,6 +156,18 @@ sg_status sgi_pinn_over(sg_pinn **out, sgi_problem *problem, const sg_allocator 
     else
         *out = p;
     return status;
+}
+
+sg_status sgi_pinn_over(sg_pinn **out, sgi_problem *problem, const sg_allocator *given)
+{
+    return over(out, problem, NULL, NULL, given);
+}
+
+sg_status sgi_pinn_over_window(sg_pinn **out, sgi_problem *problem, sg_pinn *whole, int window,
+                               const sg_allocator *given)
+{
+    return over(out, problem, whole->windows[window],
+                window > 0 ? whole->windows[window - 1] : NULL, given);
 }
 
 /* Takes the problem, which is destroyed if there is no handle to own it. */
@@ -175,7 +221,10 @@ void sg_pinn_close(sg_pinn *p)
     if (!p)
         return;
     sg_params_destroy(p->params);
-    sg_jet_network_destroy(p->network);
+    if (!p->lent_network)
+        sg_jet_network_destroy(p->network);
+    for (size_t k = 0; k < SG_MOST_WINDOWS; k++)
+        sg_jet_network_destroy(p->windows[k]);
     sgi_release(&p->problem->allocator, p->text);
     sgi_arena_clear(&p->arena);
     if (p->owns_problem)
@@ -265,5 +314,8 @@ sg_status sg_pinn_initialize(sg_pinn *p, uint64_t seed)
         return SG_ERROR_ARGUMENT;
     sg_jet_init init = sgi_problem_init(p->problem);
     init.seed = seed;
-    return sg_jet_network_initialize(p->network, &init);
+    sg_status status = sg_jet_network_initialize(p->network, &init);
+    for (size_t k = 0; k < p->pieces.count && status == SG_OK; k++)
+        status = sg_jet_network_initialize(p->windows[k], &init);
+    return status;
 }

@@ -2,6 +2,7 @@
 #ifndef SG_PINN_PINN_H
 #define SG_PINN_PINN_H
 
+#include "jet/network.h"
 #include "pinn/residual.h"
 #include "stablegrad/pinn.h"
 
@@ -10,6 +11,11 @@ struct sg_pinn {
     sgi_problem *problem;
     bool owns_problem;
     sg_jet_network *network;
+    bool lent_network;             /* it is another handle's */
+    const sg_jet_network *earlier; /* of a later window: the network of the one before */
+    sgi_jet_pieces pieces;         /* with windows: their networks, which `network` stands for */
+    double window_ends[SG_MOST_WINDOWS];
+    sg_jet_network *windows[SG_MOST_WINDOWS];
     sg_params *params;
     sgi_arena arena; /* what `information` points to */
     sg_pinn_information information;
@@ -21,6 +27,11 @@ struct sg_pinn {
 /* A handle over a problem that the caller has opened and keeps; it must outlive the handle. */
 SG_CHECKED sg_status sgi_pinn_over(sg_pinn **pinn, sgi_problem *problem,
                                    const sg_allocator *allocator);
+
+/* The same for window `window` of `whole`, a handle over a problem with windows: `problem` is that
+ * window's, and the network is the one that the whole has for it. */
+SG_CHECKED sg_status sgi_pinn_over_window(sg_pinn **pinn, sgi_problem *problem, sg_pinn *whole,
+                                          int window, const sg_allocator *allocator);
 
 /* Reads the layers of a network's weights from a file of any problem; unknown constants stay. */
 SG_CHECKED sg_status sgi_pinn_start(sg_pinn *pinn, const char *path, sg_diagnostic *diagnostic);
@@ -55,20 +66,23 @@ void sgi_pinn_resize(sg_pinn_batch *batch, size_t set, size_t items);
 
 /* Where the trainer of a problem with several stages is, beside its steps and weights. */
 typedef struct sgi_trainer_place {
-    uint64_t stage;       /* of the next step; the last, if there is none */
-    uint64_t stage_steps; /* taken or skipped in this stage */
-    double stage_seconds; /* that they took */
-    uint64_t skipped;     /* steps, of all stages */
-    double loss;          /* of the last step */
+    uint64_t window;       /* of the last step */
+    uint64_t window_begin; /* steps of all windows before it */
+    uint64_t stage;        /* of the next step; the last, if there is none */
+    uint64_t stage_steps;  /* taken or skipped in this stage */
+    double stage_seconds;  /* that they took */
+    uint64_t skipped;      /* steps, of all stages */
+    double loss;           /* of the last step */
 } sgi_trainer_place;
 sgi_trainer_place sgi_pinn_trainer_place(const sg_pinn_trainer *trainer);
 uint64_t sgi_pinn_trainer_steps(const sg_pinn_trainer *trainer); /* of all stages */
 
 /* The state of that stage's optimizer, as sg_optim_state; whether a block could be restored there
- * (of one that sees gradients alone only the size is compared, the rest is for sg_optim_restore);
+ * (of one that sees gradients alone only the size is compared, the rest is for sg_optim_restore;
+ * the trainer then is in the window of that place, whose weights stay);
  * and restoring one that can, with the number of steps of all stages. */
 const void *sgi_pinn_trainer_state(const sg_pinn_trainer *trainer, size_t *size);
-bool sgi_pinn_trainer_fits(const sg_pinn_trainer *trainer, const sgi_trainer_place *place,
+bool sgi_pinn_trainer_fits(sg_pinn_trainer *trainer, const sgi_trainer_place *place,
                            const void *state, size_t size);
 sg_optim *sgi_pinn_trainer_stage_optim(const sg_pinn_trainer *trainer, uint64_t stage);
 void sgi_pinn_trainer_restore(sg_pinn_trainer *trainer, const sgi_trainer_place *place,

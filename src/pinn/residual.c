@@ -6,6 +6,7 @@
 
 #include "base/diagnostic.h"
 #include "base/params.h"
+#include "pinn/earlier.h"
 #include "problem/data.h"
 #include "problem/quadrature.h"
 
@@ -50,6 +51,8 @@ typedef struct workspace {
     char *normals;       /* (coordinates, SG_JET_TILE_POINTS) */
     char *unknowns;      /* (unknowns, SG_JET_TILE_POINTS) */
     char *data;          /* (2 * observed, SG_JET_TILE_POINTS) of a data set */
+    char *earlier;       /* (2 * fields, SG_JET_TILE_POINTS) of the window before */
+    double *earlier_memory;
     void *scratch;
 } workspace;
 
@@ -68,10 +71,30 @@ static size_t tile_bytes(void)
     return round_up(SG_JET_TILE_POINTS * sizeof(double));
 }
 
+/* Whether the set goes on from the window before; and whether it also reads derivatives by t. */
+static bool reads_earlier(const set_context *c, bool *slopes)
+{
+    const sgi_bound_program *bound = &c->set->residual;
+    bool any = false;
+    for (uint32_t s = 0; s < bound->program->input_count; s++)
+        if (bound->slots[s].kind == SG_SLOT_EARLIER) {
+            any = true;
+            if (slopes)
+                *slopes = *slopes || bound->slots[s].index % 2;
+        }
+    return any;
+}
+
+static size_t earlier_results(const set_context *c)
+{
+    return 2 * (size_t)c->owner->problem->names.field_count * SG_JET_TILE_POINTS * sizeof(double);
+}
+
 /* Lays a workspace out at `at`; with NULL only the size matters. */
 static size_t lay_out(const set_context *context, char *at, workspace *w)
 {
     const sgi_point_set *set = context->set;
+    const sg_jet_network *earlier = context->owner->options.earlier;
     size_t components = (size_t)set->component_count;
     size_t residual = sgi_program_scratch(set->residual.program);
     size_t gradient = sgi_program_scratch(set->gradient.program);
@@ -88,6 +111,8 @@ static size_t lay_out(const set_context *context, char *at, workspace *w)
                       (size_t)context->owner->problem->names.coordinate_count * tile_bytes(),
                       context->owner->problem->unknown_count * tile_bytes(),
                       set->data ? 2 * (size_t)set->data->observed * tile_bytes() : 0,
+                      reads_earlier(context, NULL) ? earlier_results(context) : 0,
+                      reads_earlier(context, NULL) ? sgi_earlier_memory(earlier) : 0,
                       larger(varying, larger(residual, gradient))};
     enum { PARTS = sizeof sizes / sizeof *sizes };
     size_t offsets[PARTS], total = 0;
@@ -103,7 +128,9 @@ static size_t lay_out(const set_context *context, char *at, workspace *w)
                          at + offsets[4],
                          at + offsets[5],
                          at + offsets[6],
-                         at + offsets[7]};
+                         at + offsets[7],
+                         (double *)(void *)(at + offsets[8]),
+                         at + offsets[9]};
     return total;
 }
 
@@ -215,6 +242,20 @@ static void read_data(const set_context *c, const sg_jet_tile *tile, const works
     sgi_cloud_data(&c->cloud, tile->first, tile->count, c->owner->options.type, columns);
 }
 
+/* What the window before has at these points, its end, in the network's type. */
+static void go_on_from(const set_context *c, const sg_jet_tile *tile, bool slopes, workspace *w)
+{
+    double *results = (double *)(void *)w->earlier;
+    size_t rows = 2 * (size_t)c->owner->problem->names.field_count;
+    sgi_earlier_evaluate(c->owner->options.earlier, tile->coordinates, tile->count,
+                         c->owner->problem->names.time, slopes, w->earlier_memory, results);
+    for (size_t k = 0; k < rows && c->owner->options.type == SG_FLOAT32; k++)
+        for (size_t i = 0; i < tile->count; i++) { /* each row where it was, narrower */
+            float narrow = (float)results[k * SG_JET_TILE_POINTS + i];
+            memcpy(w->earlier + k * tile_bytes() + i * sizeof narrow, &narrow, sizeof narrow);
+        }
+}
+
 static void connect(const set_context *c, const sg_jet_tile *tile, const sgi_bound_program *bound,
                     workspace *w)
 {
@@ -231,6 +272,9 @@ static void connect(const set_context *c, const sg_jet_tile *tile, const sgi_bou
     }
     if (c->set->data)
         read_data(c, tile, w);
+    bool slopes = false;
+    if (reads_earlier(c, &slopes))
+        go_on_from(c, tile, slopes, w);
     for (uint32_t s = 0; s < bound->program->input_count; s++) {
         sgi_slot slot = bound->slots[s];
         if (slot.kind == SG_SLOT_COORDINATE)
@@ -241,6 +285,8 @@ static void connect(const set_context *c, const sg_jet_tile *tile, const sgi_bou
             w->inputs[s] = spread_unknown(c, tile, slot.index, w);
         else if (slot.kind == SG_SLOT_DATA)
             w->inputs[s] = w->data + slot.index * tile_bytes();
+        else if (slot.kind == SG_SLOT_EARLIER)
+            w->inputs[s] = w->earlier + slot.index * tile_bytes();
         else
             w->inputs[s] = tile->values[slot.index];
     }

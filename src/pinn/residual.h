@@ -23,12 +23,13 @@
 #include "problem/cloud.h"
 
 typedef struct sgi_residual_options {
-    sg_type type;          /* the network's */
-    int workers;           /* threads that may call back: sg_pool_threads */
-    sg_isa isa;            /* SG_ISA_AUTO, or one to force */
-    sg_pinn_stream stream; /* of sampled points */
-    const int64_t *items;  /* (set_count), or NULL: the problem's items, or for validation points
-                              evaluation.points and evaluation.condition_points */
+    sg_type type;                  /* the network's */
+    int workers;                   /* threads that may call back: sg_pool_threads */
+    sg_isa isa;                    /* SG_ISA_AUTO, or one to force */
+    sg_pinn_stream stream;         /* of sampled points */
+    const sg_jet_network *earlier; /* of the window before, for the start of a later one */
+    const int64_t *items; /* (set_count), or NULL: the problem's items, or for validation points
+                             evaluation.points and evaluation.condition_points */
 } sgi_residual_options;
 
 typedef struct sgi_residual sgi_residual;

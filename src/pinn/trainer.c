@@ -2,6 +2,7 @@
  * It knows nothing of files or people; the room train does. See stablegrad/pinn.h. */
 
 #include <math.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/params.h"
@@ -19,7 +20,11 @@ typedef struct stage {
 
 struct sg_pinn_trainer {
     sg_allocator allocator;
-    sg_pinn *pinn;
+    sg_pinn *pinn;     /* what is trained: with windows, the handle of one of them */
+    sg_pinn *whole;    /* what the trainer was made for */
+    sgi_problem *part; /* the problem of a window, or NULL */
+    sg_pool *pool;
+    sg_isa isa;
     stage stages[SG_MOST_STAGES];
     int stage_count;
     sgi_trainer_place place;
@@ -83,6 +88,96 @@ static sg_status create_stage(sg_pinn_trainer *t, int index, sg_pool *pool, sg_i
     return status;
 }
 
+/* The stages and points of what is trained. */
+static sg_status create_parts(sg_pinn_trainer *t)
+{
+    sg_pinn_batch_config config = {.stream = SG_POINTS_TRAINING, .pool = t->pool, .isa = t->isa};
+    sg_status status = SG_OK;
+    t->stage_count = t->pinn->problem->settings.stages.count;
+    for (int i = 0; i < t->stage_count && status == SG_OK; i++)
+        status = create_stage(t, i, t->pool, t->isa);
+    if (status == SG_OK)
+        status = sg_pinn_batch_create(&t->training, t->pinn, &config, &t->allocator);
+    config.stream = SG_POINTS_VALIDATION;
+    if (status == SG_OK)
+        status = sg_pinn_batch_create(&t->validation, t->pinn, &config, &t->allocator);
+    if (status == SG_OK)
+        status = sgi_refinement_create(&t->refinement, t->pinn, t->training, t->pool, t->isa,
+                                       &t->allocator);
+    return status;
+}
+
+static void destroy_parts(sg_pinn_trainer *t)
+{
+    sgi_refinement_destroy(t->refinement);
+    sg_pinn_batch_destroy(t->validation);
+    sg_pinn_batch_destroy(t->training);
+    for (int i = 0; i < t->stage_count; i++) {
+        sg_optim_destroy(t->stages[i].optim);
+        sg_scaler_destroy(t->stages[i].scaler);
+        sgi_second_destroy(t->stages[i].second);
+        t->stages[i] = (stage){0};
+    }
+    sgi_release(&t->allocator, t->group_memory);
+    if (t->pinn != t->whole)
+        sg_pinn_close(t->pinn);
+    sgi_problem_destroy(t->part);
+    t->refinement = NULL;
+    t->validation = t->training = NULL;
+    t->group_memory = NULL;
+    t->report = NULL;
+    t->part = NULL;
+    t->pinn = t->whole;
+}
+
+/* ---- Windows ---------------------------------------------------------------------------------
+ */
+
+static bool has_windows(const sg_pinn_trainer *t)
+{
+    return t->whole->pieces.count > 0;
+}
+
+/* Makes everything anew for a window; its weights are as they are. */
+static sg_status enter_window(sg_pinn_trainer *t, uint64_t window)
+{
+    sg_diagnostic unread;
+    destroy_parts(t);
+    sg_status status =
+        sgi_problem_window(&t->part, t->whole->problem, (int)window, &t->allocator, &unread);
+    if (status == SG_OK)
+        status = sgi_pinn_over_window(&t->pinn, t->part, t->whole, (int)window, &t->allocator);
+    if (status != SG_OK)
+        t->pinn = t->whole;
+    else
+        status = create_parts(t);
+    t->place.window = window;
+    return status;
+}
+
+/* From the end of a window on to the next, which begins with the same weights or drawn ones. */
+static sg_status next_window(sg_pinn_trainer *t)
+{
+    uint64_t next = t->place.window + 1;
+    sg_jet_network *const *networks = t->whole->windows;
+    size_t bytes =
+        sg_jet_network_parameters(networks[0]) * sgi_type_size(sg_jet_network_type(networks[0]));
+    uint64_t before = sgi_pinn_trainer_steps(t);
+    sgi_trainer_place place = {.skipped = t->place.skipped, .loss = NAN};
+    sg_status status = enter_window(t, next);
+    if (status != SG_OK)
+        return status;
+    if (!t->whole->problem->settings.windows_anew)
+        memcpy(sg_jet_network_values(networks[next]), sg_jet_network_values(networks[next - 1]),
+               bytes);
+    t->whole->pieces.ready = next + 1;
+    place.window = next;
+    place.window_begin = before;
+    t->place = place;
+    t->before = before;
+    return SG_OK;
+}
+
 sg_status sg_pinn_trainer_create(sg_pinn_trainer **out, sg_pinn *pinn, sg_pool *pool, sg_isa isa,
                                  const sg_allocator *given)
 {
@@ -92,20 +187,11 @@ sg_status sg_pinn_trainer_create(sg_pinn_trainer **out, sg_pinn *pinn, sg_pool *
     sg_pinn_trainer *t = SGI_NEW(sg_pinn_trainer, given);
     if (!t)
         return SG_ERROR_MEMORY;
-    t->pinn = pinn;
+    t->pinn = t->whole = pinn;
+    t->pool = pool;
+    t->isa = isa;
     t->place.loss = NAN;
-    sg_pinn_batch_config config = {.stream = SG_POINTS_TRAINING, .pool = pool, .isa = isa};
-    sg_status status = SG_OK;
-    t->stage_count = pinn->problem->settings.stages.count;
-    for (int i = 0; i < t->stage_count && status == SG_OK; i++)
-        status = create_stage(t, i, pool, isa);
-    if (status == SG_OK)
-        status = sg_pinn_batch_create(&t->training, pinn, &config, &t->allocator);
-    config.stream = SG_POINTS_VALIDATION;
-    if (status == SG_OK)
-        status = sg_pinn_batch_create(&t->validation, pinn, &config, &t->allocator);
-    if (status == SG_OK)
-        status = sgi_refinement_create(&t->refinement, pinn, t->training, pool, isa, &t->allocator);
+    sg_status status = has_windows(t) ? enter_window(t, 0) : create_parts(t);
     if (status == SG_OK)
         *out = t;
     else
@@ -117,15 +203,7 @@ void sg_pinn_trainer_destroy(sg_pinn_trainer *t)
 {
     if (!t)
         return;
-    sgi_refinement_destroy(t->refinement);
-    sg_pinn_batch_destroy(t->validation);
-    sg_pinn_batch_destroy(t->training);
-    for (int i = 0; i < t->stage_count; i++) {
-        sg_optim_destroy(t->stages[i].optim);
-        sg_scaler_destroy(t->stages[i].scaler);
-        sgi_second_destroy(t->stages[i].second);
-    }
-    sgi_release(&t->allocator, t->group_memory);
+    destroy_parts(t);
     sgi_release(&t->allocator, t);
 }
 
@@ -169,9 +247,15 @@ static void settle(sg_pinn_trainer *t)
     t->place.stage_seconds = 0;
 }
 
-bool sgi_pinn_trainer_over(const sg_pinn_trainer *t)
+/* Whether all stages are over, of this window if there are windows. */
+static bool stages_over(const sg_pinn_trainer *t)
 {
     return t->place.stage + 1 == (uint64_t)t->stage_count && stage_over(t);
+}
+
+bool sgi_pinn_trainer_over(const sg_pinn_trainer *t)
+{
+    return stages_over(t) && (!has_windows(t) || t->place.window + 1 == t->whole->pieces.count);
 }
 
 const sgi_training_settings *sgi_pinn_trainer_stage(const sg_pinn_trainer *t)
@@ -187,7 +271,9 @@ double sgi_pinn_trainer_share(const sg_pinn_trainer *t)
     if (budget->seconds > 0)
         share = fmax(share, t->place.stage_seconds / budget->seconds);
     share = stage_over(t) || share > 1 ? 1 : share;
-    return ((double)t->place.stage + share) / t->stage_count;
+    share = ((double)t->place.stage + share) / t->stage_count;
+    return has_windows(t) ? ((double)t->place.window + share) / (double)t->whole->pieces.count
+                          : share;
 }
 
 sgi_trainer_place sgi_pinn_trainer_place(const sg_pinn_trainer *t)
@@ -203,9 +289,14 @@ const void *sgi_pinn_trainer_state(const sg_pinn_trainer *t, size_t *size)
     return s->second ? sgi_second_state(s->second, size) : sg_optim_state(s->optim, size);
 }
 
-bool sgi_pinn_trainer_fits(const sg_pinn_trainer *t, const sgi_trainer_place *place,
-                           const void *state, size_t size)
+bool sgi_pinn_trainer_fits(sg_pinn_trainer *t, const sgi_trainer_place *place, const void *state,
+                           size_t size)
 {
+    size_t windows = has_windows(t) ? t->whole->pieces.count : 1;
+    if (place->window >= windows)
+        return false;
+    if (place->window != t->place.window && enter_window(t, place->window) != SG_OK)
+        return false;
     if (place->stage >= (uint64_t)t->stage_count)
         return false;
     const stage *s = &t->stages[place->stage];
@@ -230,7 +321,7 @@ void sgi_pinn_trainer_restore(sg_pinn_trainer *t, const sgi_trainer_place *place
         sgi_second_restore(current(t)->second, state);
     else
         (void)!sg_optim_restore(current(t)->optim, state, size); /* it fits */
-    if (place->stage == 0 && !current(t)->second)
+    if (place->stage == 0 && place->window == 0 && !current(t)->second)
         t->place.skipped = sg_optim_skipped(current(t)->optim); /* also in older checkpoints */
 }
 
@@ -268,10 +359,13 @@ sg_status sg_pinn_trainer_step(sg_pinn_trainer *t, sg_pinn_step *result)
     if (!t || !result)
         return SG_ERROR_ARGUMENT;
     double began = sgi_seconds();
-    const stage *s = current(t);
     uint64_t step = sgi_pinn_trainer_steps(t);
     *result = (sg_pinn_step){.step = step + 1};
-    sg_status status = s->second ? sgi_second_step(s->second, result) : first_order_step(t, result);
+    sg_status status = stages_over(t) && !sgi_pinn_trainer_over(t) ? next_window(t) : SG_OK;
+    if (status != SG_OK)
+        return status;
+    const stage *s = current(t);
+    status = s->second ? sgi_second_step(s->second, result) : first_order_step(t, result);
     result->scale = sg_scaler_report(s->scaler);
     t->report = s->second ? sgi_second_last(s->second) : NULL;
     result->info.step = step;

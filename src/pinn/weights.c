@@ -18,14 +18,47 @@ void sgi_weights_release(sgi_weights *list)
     sgi_release(&list->allocator, list->names);
 }
 
+/* The layers of a network, from tensor `at` of the list on. */
+static void list_layers(sgi_weights *list, size_t at, const char *prefix,
+                        const sg_jet_network *network)
+{
+    sg_type type = sg_jet_network_type(network);
+    sgi_tensor_type stored = type == SG_FLOAT32 ? SG_TENSOR_F32 : SG_TENSOR_F64;
+    void *values = sg_jet_network_values(network);
+    assert(values);
+    for (int l = 0; l < sg_jet_network_layers(network); l++, at += 2) {
+        sg_jet_layer layer = sg_jet_network_layer(network, l);
+        snprintf(list->names[at], SG_WEIGHT_NAME, "%.16slayers.%d.weight", prefix, l);
+        snprintf(list->names[at + 1], SG_WEIGHT_NAME, "%.16slayers.%d.bias", prefix, l);
+        list->tensors[at] = (sgi_tensor){.name = list->names[at],
+                                         .type = stored,
+                                         .rank = 2,
+                                         .shape = {(size_t)layer.outputs, (size_t)layer.inputs},
+                                         .data = sgi_element(values, type, layer.weight)};
+        list->tensors[at + 1] = (sgi_tensor){.name = list->names[at + 1],
+                                             .type = stored,
+                                             .rank = 1,
+                                             .shape = {(size_t)layer.outputs},
+                                             .data = sgi_element(values, type, layer.bias)};
+    }
+}
+
+/* What stands before the names of a window's tensors. */
+static const char *window_prefix(size_t window, char text[32])
+{
+    (void)snprintf(text, 32, "windows.%zu.", window);
+    return text;
+}
+
 sg_status sgi_weights_list(sgi_weights *list, const sg_jet_network *network,
                            const sg_allocator *given)
 {
     list->allocator = sgi_allocator_or_heap(given);
-    size_t layers = (size_t)sg_jet_network_layers(network);
+    const sgi_jet_pieces *pieces = network->pieces;
+    size_t layers = (size_t)sg_jet_network_layers(network), networks = pieces ? pieces->ready : 1;
     sg_type type = sg_jet_network_type(network);
     sgi_tensor_type stored = type == SG_FLOAT32 ? SG_TENSOR_F32 : SG_TENSOR_F64;
-    size_t scalars = sg_jet_network_scalars(network), all = 2 * layers + scalars;
+    size_t scalars = sg_jet_network_scalars(network), all = 2 * layers * networks + scalars;
     list->tensors = sgi_allocate(&list->allocator, all + 2, sizeof *list->tensors);
     list->names = sgi_allocate(&list->allocator, all + 2, sizeof *list->names);
     list->count = all;
@@ -34,31 +67,21 @@ sg_status sgi_weights_list(sgi_weights *list, const sg_jet_network *network,
         return SG_ERROR_MEMORY;
     }
     void *values = sg_jet_network_values(network);
-    assert(values);
-    for (size_t l = 0; l < layers; l++) {
-        sg_jet_layer layer = sg_jet_network_layer(network, (int)l);
-        snprintf(list->names[2 * l], SG_WEIGHT_NAME, "layers.%zu.weight", l);
-        snprintf(list->names[2 * l + 1], SG_WEIGHT_NAME, "layers.%zu.bias", l);
-        list->tensors[2 * l] = (sgi_tensor){.name = list->names[2 * l],
-                                            .type = stored,
-                                            .rank = 2,
-                                            .shape = {(size_t)layer.outputs, (size_t)layer.inputs},
-                                            .data = sgi_element(values, type, layer.weight)};
-        list->tensors[2 * l + 1] = (sgi_tensor){.name = list->names[2 * l + 1],
-                                                .type = stored,
-                                                .rank = 1,
-                                                .shape = {(size_t)layer.outputs},
-                                                .data = sgi_element(values, type, layer.bias)};
-    }
+    char prefix[32];
+    if (!pieces)
+        list_layers(list, 0, "", network);
+    for (size_t k = 0; pieces && k < networks; k++)
+        list_layers(list, 2 * layers * k, window_prefix(k, prefix), pieces->networks[k]);
     size_t first = sg_jet_network_parameters(network) - scalars;
     for (size_t k = 0; k < scalars; k++) {
-        char *name = list->names[2 * layers + k];
+        char *name = list->names[all - scalars + k];
         snprintf(name, SG_WEIGHT_NAME, "%s" PARAMETER, sg_jet_network_scalar(network, k));
-        list->tensors[2 * layers + k] = (sgi_tensor){.name = name,
-                                                     .type = stored,
-                                                     .rank = 1,
-                                                     .shape = {1},
-                                                     .data = sgi_element(values, type, first + k)};
+        list->tensors[all - scalars + k] =
+            (sgi_tensor){.name = name,
+                         .type = stored,
+                         .rank = 1,
+                         .shape = {1},
+                         .data = sgi_element(values, type, first + k)};
     }
     return SG_OK;
 }
@@ -148,9 +171,39 @@ static sg_status read_tensors(const sgi_safetensors *file, const char *path,
     return status;
 }
 
+/* How many windows a file has weights of. */
+static size_t count_windows(const sgi_safetensors *file)
+{
+    char prefix[32], name[SG_WEIGHT_NAME];
+    size_t count = 0;
+    do
+        (void)snprintf(name, sizeof name, "%.16slayers.0.weight", window_prefix(count, prefix));
+    while (sgi_safetensors_find(file, name) && ++count < SG_MOST_WINDOWS);
+    return count;
+}
+
+/* Those of windows, up to the one that was trained last. */
+static sg_status read_windows(const sgi_safetensors *file, const char *path,
+                              sg_jet_network *network, const sg_allocator *allocator,
+                              sg_diagnostic *diagnostic)
+{
+    sgi_jet_pieces *pieces = network->pieces;
+    size_t before = pieces->ready, count = count_windows(file);
+    if (count < 1 || count > pieces->count)
+        return sgi_fail_file(diagnostic, SG_ERROR_FORMAT, path,
+                             "has the weights of %zu windows; is it the same problem?", count);
+    pieces->ready = count;
+    sg_status status = read_tensors(file, path, network, true, allocator, diagnostic);
+    if (status != SG_OK)
+        pieces->ready = before;
+    return status;
+}
+
 sg_status sgi_weights_read(const sgi_safetensors *file, const char *path, sg_jet_network *network,
                            const sg_allocator *allocator, sg_diagnostic *diagnostic)
 {
+    if (network->pieces)
+        return read_windows(file, path, network, allocator, diagnostic);
     return read_tensors(file, path, network, true, allocator, diagnostic);
 }
 
@@ -257,7 +310,8 @@ sg_status sgi_pinn_start(sg_pinn *p, const char *path, sg_diagnostic *diagnostic
     sgi_safetensors *file;
     sg_status status = sgi_safetensors_open(&file, path, &p->allocator, diagnostic);
     if (status == SG_OK)
-        status = read_tensors(file, path, p->network, false, &p->allocator, diagnostic);
+        status = read_tensors(file, path, p->pieces.count > 0 ? p->windows[0] : p->network, false,
+                              &p->allocator, diagnostic);
     sgi_safetensors_close(file);
     return status;
 }

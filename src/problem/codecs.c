@@ -48,6 +48,42 @@ const sgi_codec sgi_codec_frequencies = {
     .read = read_frequencies,
     .write = write_frequencies};
 
+static sg_status read_windows(sgi_reader *reader, const sgi_option *option, const sgi_yaml *node,
+                              void *value)
+{
+    sgi_window_ends *list = value;
+    int64_t count = 0;
+    *list = (sgi_window_ends){.listed = node->kind == SG_YAML_SEQUENCE};
+    if (node->kind == SG_YAML_SCALAR) {
+        sg_status status = sgi_read_whole(reader, option, node, &count);
+        list->count = (int)count;
+        if (status == SG_OK && (count < 0 || count > SG_MOST_WINDOWS))
+            return sgi_option_wrong(reader, option, node, option->codec->takes);
+        return status;
+    }
+    if (node->kind != SG_YAML_SEQUENCE || node->count < 1 || node->count > SG_MOST_WINDOWS)
+        return sgi_option_wrong(reader, option, node, option->codec->takes);
+    for (const sgi_yaml *item = node->first; item; item = item->next) {
+        sg_status status = sgi_read_real(reader, option, item, &list->values[list->count++]);
+        if (status != SG_OK)
+            return status;
+    }
+    return SG_OK;
+}
+
+static void write_windows(sgi_output *out, const void *value)
+{
+    const sgi_window_ends *list = value;
+    if (list->listed)
+        sgi_put_numbers(out, list->values, list->count);
+    else
+        sgi_put(out, "%d", list->count);
+}
+
+const sgi_codec sgi_codec_windows = {.takes = "a number of 0 to 64, or a list of at most 64 times",
+                                     .read = read_windows,
+                                     .write = write_windows};
+
 /* The coordinate that a scalar names. */
 static sg_status read_coordinate(sgi_reader *reader, const sgi_option *option, const sgi_yaml *node,
                                  int *index)

@@ -150,6 +150,13 @@ static const sgi_option rows[] = {
     CHOICE("network.precision", TOP(network.precision), WORDS(SG_TYPE_LIST(SGI_LIST_WORD)), "float",
            "the type of the weights and of all derivatives"),
 
+    OTHER(
+        "windows.ends", windows, TOP(windows), -1e30, 1e30, "0",
+        "parts of the range of t, each with a network of its own that goes on from the one before: "
+        "their number, or the list of times at which they end"),
+    BOOL("windows.anew", TOP(windows_anew), "false",
+         "let each window start from drawn weights in place of those of the window before"),
+
     SECTION("initial", "what training starts from in place of drawn weights: {weights: PATH}"),
     SECTION("initial.weights", "the folder of a run, or a .safetensors file, of the same network"),
     SECTION("initial.sum", "the sum of that file, which a run writes; another content is refused"),
@@ -208,6 +215,7 @@ static const sgi_option rows[] = {
 static const sgi_shorthand shorthands[] = {
     {"training", "stages", true},
     {"initial", "weights", false},
+    {"windows", "ends", false},
     {"sampling", "distribution", false},
     {"refinement", "method", false},
     {"inputs.fourier", "frequencies", false},

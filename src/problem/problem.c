@@ -50,6 +50,8 @@ static sg_status read_all(sgi_problem *problem, sgi_reader *reader, const char *
     if (status == SG_OK)
         status = sgi_problem_read_names(problem, reader);
     if (status == SG_OK)
+        status = sgi_problem_read_windows(problem, reader);
+    if (status == SG_OK)
         status = sgi_domain_read(&problem->domain, reader, problem->root, problem->lower,
                                  problem->upper);
     if (status == SG_OK)
@@ -71,10 +73,12 @@ static sg_status read_all(sgi_problem *problem, sgi_reader *reader, const char *
     if (status == SG_OK)
         status = sgi_exact_finish(problem, reader);
     if (status == SG_OK)
+        status = sgi_problem_check_windows(problem, reader);
+    if (status == SG_OK && problem->window < 0)
         status = sgi_problem_read_solution(problem, reader);
     if (status == SG_OK)
         status = sgi_problem_check_fields(problem, reader);
-    if (status == SG_OK)
+    if (status == SG_OK && problem->window < 0)
         status = sgi_problem_read_initial(problem, reader);
     if (status == SG_OK)
         status = sgi_problem_check_unknowns(problem, reader);
@@ -89,11 +93,20 @@ sg_status sgi_problem_read(sgi_problem **out, const char *name, const char *text
                            const char *const *overrides, size_t override_count,
                            const sg_allocator *given, sg_diagnostic *diagnostic)
 {
+    return sgi_problem_read_as(out, name, text, size, overrides, override_count, -1, given,
+                               diagnostic);
+}
+
+sg_status sgi_problem_read_as(sgi_problem **out, const char *name, const char *text, size_t size,
+                              const char *const *overrides, size_t override_count, int window,
+                              const sg_allocator *given, sg_diagnostic *diagnostic)
+{
     *out = NULL;
     memset(diagnostic, 0, sizeof *diagnostic);
     sgi_problem *problem = SGI_NEW(sgi_problem, given);
     if (!problem)
         return SG_ERROR_MEMORY;
+    problem->window = window;
     sgi_arena_init(&problem->arena, &problem->allocator);
     problem->sources = sgi_document_sources(&problem->arena, name, text, size, override_count);
     sg_status status = problem->sources

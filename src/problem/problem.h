@@ -70,12 +70,14 @@ typedef enum sgi_slot_kind {
     SG_SLOT_NORMAL,
     SG_SLOT_VALUE,
     SG_SLOT_UNKNOWN,
-    SG_SLOT_DATA
+    SG_SLOT_DATA,
+    SG_SLOT_EARLIER
 } sgi_slot_kind;
 typedef struct sgi_slot {
     sgi_slot_kind kind;
     size_t index; /* p * C + c of coordinates; c of normals; (p * R + r) * O + o of values; which
-                     unknown constant; of data as in data.h */
+                     unknown constant; of data as in data.h; 2 * field of an earlier window, and 1
+                     more for its derivative by t */
 } sgi_slot;
 
 typedef struct sgi_bound_program {
@@ -186,8 +188,11 @@ typedef struct sgi_problem {
     sgi_expr *transforms; /* (fields): what stands for a field, made of the network's output; 0: the
                              output itself. NULL: of every field. See exact_conditions.h */
     sgi_solution solution;
-    sgi_attachment initial; /* the weights that training starts from; file NULL: drawn ones */
     sgi_scales scales;
+    sgi_window_ends windows;      /* as in the settings */
+    int window;                   /* that this is one of a whole: which; -1: it is the whole */
+    double first_time, last_time; /* with windows: of the whole */
+    sgi_attachment initial;       /* the weights that training starts from; file NULL: drawn ones */
 } sgi_problem;
 
 /* Reads a problem from text. `name` is shown in messages. Each override is "key.key=value", applied
@@ -204,6 +209,25 @@ SG_CHECKED sg_status sgi_problem_load(sgi_problem **problem, const char *path,
                                       const sg_allocator *allocator, sg_diagnostic *diagnostic);
 
 void sgi_problem_destroy(sgi_problem *problem); /* NULL is allowed */
+
+/* The same as sgi_problem_read for window `window`; -1: the whole. */
+SG_CHECKED sg_status sgi_problem_read_as(sgi_problem **problem, const char *name, const char *text,
+                                         size_t size, const char *const *overrides,
+                                         size_t override_count, int window,
+                                         const sg_allocator *allocator, sg_diagnostic *diagnostic);
+
+/* ---- Windows ------------------------------------------------------------------------------- */
+
+/* One window of a problem that has some: a problem on its part of the range of t. It has no
+ * reference and no weights to start from. */
+SG_CHECKED sg_status sgi_problem_window(sgi_problem **window, const sgi_problem *whole, int index,
+                                        const sg_allocator *allocator, sg_diagnostic *diagnostic);
+/* Whether each of them can be read. */
+SG_CHECKED sg_status sgi_problem_try_windows(const sgi_problem *whole, sg_diagnostic *diagnostic);
+/* When window `window` ends; -1: when the first begins. */
+double sgi_problem_window_end(const sgi_problem *problem, int window);
+/* Whether a condition holds at the first time. */
+bool sgi_problem_is_start(const sgi_problem *problem, const sgi_point_set *set);
 
 /* The whole problem as text with every option: reading it gives the same problem. Release with
  * sgi_release and the problem's allocator. */
@@ -243,6 +267,9 @@ SG_CHECKED sg_status sgi_problem_fits(const sgi_problem *problem, bool training,
  * sgi_arena_clear. */
 SG_CHECKED sg_status sgi_problem_network(const sgi_problem *problem, sgi_arena *storage,
                                          sg_jet_network_config *config);
+/* The same for window `window` of a whole; -1: for all of it. */
+SG_CHECKED sg_status sgi_problem_window_network(const sgi_problem *problem, int window,
+                                                sgi_arena *storage, sg_jet_network_config *config);
 sg_jet_init sgi_problem_init(const sgi_problem *problem);
 
 /* The scaler's and the optimizer's, of a stage whose optimizer sees gradients alone; `terms`
@@ -272,6 +299,10 @@ double sgi_problem_second_bytes(const sgi_problem *problem, const sgi_training_s
 
 /* Sections of the file, in this order; each leaves a diagnostic on SG_ERROR_FORMAT. */
 SG_CHECKED sg_status sgi_problem_read_names(sgi_problem *problem, sgi_reader *reader);
+
+/* The windows, as soon as the coordinates are known; and what they do not go together with. */
+SG_CHECKED sg_status sgi_problem_read_windows(sgi_problem *problem, sgi_reader *reader);
+SG_CHECKED sg_status sgi_problem_check_windows(const sgi_problem *problem, sgi_reader *reader);
 
 /* Unknown constants: their names beside the other symbols, then what is said of each, then that
  * each is used. */

@@ -118,6 +118,49 @@ static sg_status refuse_equation(condition *c, const sgi_yaml *key)
     return refuse(c, key, "has an = where a colon belongs", "as in  u: 0");
 }
 
+/* ---- The start of windows ----------------------------------------------------------------- */
+
+static bool starts_windows(const condition *c)
+{
+    return c->problem->windows.count > 0 && sgi_problem_is_start(c->problem, c->set);
+}
+
+static sg_status refuse_start(condition *c, const sgi_yaml *node)
+{
+    return refuse(c, node, "cannot start a window",
+                  "with windows it gives fields, or their first derivatives by t, without 'exact'");
+}
+
+/* The field that a key is, or `u_t` of it; -1: neither. */
+static int field_of(const condition *c, const sgi_yaml *key, bool *slope)
+{
+    const sgi_names *names = &c->problem->names;
+    for (int f = 0; f < names->field_count; f++) {
+        char text[128];
+        snprintf(text, sizeof text, "%s_t", names->fields[f]);
+        *slope = names->time >= 0 && sgi_yaml_is(key, text);
+        if (*slope || sgi_yaml_is(key, names->fields[f]))
+            return f;
+    }
+    return -1;
+}
+
+/* After the first window, what the window before has in place of the value in the file. */
+static sg_status from_earlier(condition *c, const sgi_yaml *key, sgi_expr *value)
+{
+    bool slope = false;
+    int field = field_of(c, key, &slope);
+    if (field < 0)
+        return refuse_start(c, key);
+    if (c->problem->window <= 0)
+        return SG_OK;
+    sgi_input input = {.kind = SG_INPUT_EARLIER,
+                       .index = field,
+                       .derivative = slope ? sgi_derivative_unit(c->problem->names.time) : 0};
+    *value = sgi_expressions_input(c->problem->exprs, &input);
+    return c->problem->exprs->status;
+}
+
 /* The left side is the key, the right side its value. */
 static sg_status read_pair(condition *c, const sgi_yaml *key)
 {
@@ -149,6 +192,10 @@ static sg_status read_pair(condition *c, const sgi_yaml *key)
     if (c->set->integral && !is_number(c, right))
         return refuse(c, value, "gives an integral, which is one number",
                       "what belongs under the integral stands on the left side");
+    if (starts_windows(c))
+        status = from_earlier(c, key, &right);
+    if (status != SG_OK)
+        return status;
     return add_component(c, key, sgi_sub(c->problem->exprs, integrand(c, left), right));
 }
 
@@ -156,6 +203,8 @@ static sg_status read_expression(condition *c, const sgi_yaml *node)
 {
     sgi_scope scope = scope_of(c);
     sgi_expr root;
+    if (starts_windows(c))
+        return refuse_start(c, node);
     if (node->kind != SG_YAML_SCALAR)
         return refuse(c, node, "needs one expression", "as in  expression: u_x + u = 0");
     sg_status status = sgi_names_parse(&scope, node, 0, node->length, SG_READ_EQUATION, &root,
@@ -185,20 +234,6 @@ static sg_status read_options(condition *c)
     return status;
 }
 
-/* The field that an exact condition's key is, or `u_t` of it; -1: neither. */
-static int exact_field(const condition *c, const sgi_yaml *key, bool *slope)
-{
-    const sgi_names *names = &c->problem->names;
-    for (int f = 0; f < names->field_count; f++) {
-        char text[128];
-        snprintf(text, sizeof text, "%s_t", names->fields[f]);
-        *slope = names->time >= 0 && sgi_yaml_is(key, text);
-        if (*slope || sgi_yaml_is(key, names->fields[f]))
-            return f;
-    }
-    return -1;
-}
-
 /* `u: value` of a condition that holds exactly, or with `slopes` `u_t: value`. */
 static sg_status read_exact_pair(condition *c, const sgi_yaml *key, sgi_expr distance, bool slopes)
 {
@@ -207,7 +242,7 @@ static sg_status read_exact_pair(condition *c, const sgi_yaml *key, sgi_expr dis
     const sgi_yaml *value = key->next;
     sgi_expr right;
     bool slope = false;
-    int field = exact_field(c, key, &slope);
+    int field = field_of(c, key, &slope);
     if (field < 0)
         return refuse(c, key, "is exact and can only give fields their values",
                       "as in  u: 0, and at the start also  u_t: 0");
@@ -381,6 +416,11 @@ static sg_status read_condition(condition *c)
     at = at ? at : over;
     if (at)
         status = sgi_problem_read_place(c->problem, c->reader, c->what, at, c->set);
+    if (status == SG_OK && c->settings->exact && c->problem->windows.count > 0 && starts_windows(c))
+        return refuse_start(c, c->name);
+    if (status == SG_OK && c->problem->windows.count > 0 && sgi_yaml_get(body, "distance"))
+        return refuse(c, c->name, "has a distance, which may differ from window to window",
+                      "leave out 'distance' or 'exact'");
     if (over && status == SG_OK) {
         c->set->integral = true;
         c->set->measure = sgi_quadrature_measure(c->problem, c->set);

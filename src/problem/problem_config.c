@@ -115,6 +115,12 @@ sg_status sgi_problem_fits(const sgi_problem *problem, bool training, sg_diagnos
 sg_status sgi_problem_network(const sgi_problem *problem, sgi_arena *storage,
                               sg_jet_network_config *config)
 {
+    return sgi_problem_window_network(problem, -1, storage, config);
+}
+
+sg_status sgi_problem_window_network(const sgi_problem *problem, int window, sgi_arena *storage,
+                                     sg_jet_network_config *config)
+{
     const sgi_settings *settings = &problem->settings;
     size_t coordinates = (size_t)problem->names.coordinate_count, waves = count_waves(problem);
     double *scale = sgi_arena_allocate(storage, 3 * coordinates, sizeof *scale);
@@ -127,7 +133,9 @@ sg_status sgi_problem_network(const sgi_problem *problem, sgi_arena *storage,
         unknowns[k] = problem->unknowns[k].label;
     double *shift = scale + coordinates, *unit = shift + coordinates;
     for (size_t k = 0; k < coordinates; k++) {
-        double lower = problem->lower[k], upper = problem->upper[k];
+        bool part = window >= 0 && (int)k == problem->names.time;
+        double lower = part ? sgi_problem_window_end(problem, window - 1) : problem->lower[k];
+        double upper = part ? sgi_problem_window_end(problem, window) : problem->upper[k];
         bool rescale = settings->inputs.scale;
         keep[k] = settings->inputs.raw >> k & 1;
         unit[k] = size_of(problem, (int)k);

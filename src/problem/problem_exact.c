@@ -444,16 +444,28 @@ static sgi_expr to_other_side(sgi_problem *problem, sgi_expr node, const sgi_inp
     return sgi_expressions_input(problem->exprs, &other);
 }
 
+/* The same of the network of the window before. */
+static sgi_expr to_earlier(sgi_problem *problem, sgi_expr node, const sgi_input *input)
+{
+    if (input->kind != SG_INPUT_FIELD)
+        return node;
+    sgi_input other = *input;
+    other.kind = SG_INPUT_EARLIER;
+    return sgi_expressions_input(problem->exprs, &other);
+}
+
 static sgi_expr put_transform(sgi_problem *problem, sgi_expr node, const sgi_input *input)
 {
-    if (input->kind != SG_INPUT_FIELD || !problem->transforms[input->index])
+    bool earlier = input->kind == SG_INPUT_EARLIER;
+    if ((input->kind != SG_INPUT_FIELD && !earlier) || !problem->transforms[input->index])
         return node;
     sgi_expr expr = problem->transforms[input->index];
     for (int k = 0; k < problem->names.coordinate_count; k++)
         for (int i = 0; i < sgi_derivative_order(input->derivative, k); i++)
             expr = sgi_differentiate(problem->exprs, expr, k, NULL);
-    if (input->side == 1) {
-        sg_status status = sgi_exact_rebuild(problem, &expr, 1, to_other_side);
+    if (input->side == 1 || earlier) {
+        sg_status status =
+            sgi_exact_rebuild(problem, &expr, 1, earlier ? to_earlier : to_other_side);
         if (status != SG_OK && problem->exprs->status == SG_OK)
             problem->exprs->status = status;
     }

@@ -370,6 +370,8 @@ static sg_status read_value(reading *r, int k, size_t name, size_t begin, size_t
         return refuse(r, name, end, "as in  at: t = 0", "%s needs a number for its coordinate",
                       r->what);
     double lower = problem->lower[k], upper = problem->upper[k], near = 1e-12 * (upper - lower);
+    if (problem->window >= 0 && k == problem->names.time && *value == problem->first_time)
+        *value = lower; /* each window has a start of its own */
     if (*value < lower - near || *value > upper + near)
         return refuse(r, name, end, NULL, "%s = %g lies outside the domain, [%g, %g]",
                       problem->names.coordinates[k], *value, lower, upper);

@@ -156,6 +156,8 @@ static sg_status bind(sgi_problem *problem, sgi_arena *arena, sgi_bound_program 
             bound->slots[s] = (sgi_slot){SG_SLOT_UNKNOWN, index};
         else if (input->kind == SG_INPUT_DATA)
             bound->slots[s] = (sgi_slot){SG_SLOT_DATA, index};
+        else if (input->kind == SG_INPUT_EARLIER)
+            bound->slots[s] = (sgi_slot){SG_SLOT_EARLIER, 2 * index + (input->derivative != 0)};
         else
             bound->slots[s] = (sgi_slot){SG_SLOT_VALUE, value_index(problem, q, input)};
     }

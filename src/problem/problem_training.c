@@ -258,6 +258,8 @@ int64_t sgi_problem_steps(const sgi_problem *problem)
     int64_t sum = 0;
     for (int i = 0; i < stages->count; i++)
         sum += stages->values[i].steps;
+    if (problem->window < 0 && problem->windows.count > 0 && sum < SG_STEPS_WITHOUT_END)
+        sum *= problem->windows.count;
     return sum < SG_STEPS_WITHOUT_END ? sum : SG_STEPS_WITHOUT_END;
 }
 

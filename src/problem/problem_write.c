@@ -354,6 +354,8 @@ static void put_options(writer *w)
             put_section(w, path, sgi_yaml_get(w->problem->root, path));
         if (strcmp(path, "training.stages") == 0 && listed)
             put_stages(w);
+        if (strncmp(path, "windows.", strlen("windows.")) == 0 && w->problem->windows.count == 0)
+            continue; /* a problem without any is written as before there were some */
         if (option->codec == &sgi_codec_section || strchr(path, '*') ||
             (listed && strncmp(path, "training.", strlen("training.")) == 0))
             continue;

@@ -5,7 +5,7 @@
 #include "config/training.h"
 #include "stablegrad/jet.h"
 
-enum { SG_MOST_FREQUENCIES = 256, SG_MOST_MAPS = 8 };
+enum { SG_MOST_FREQUENCIES = 256, SG_MOST_MAPS = 8, SG_MOST_WINDOWS = 64 };
 
 typedef struct sgi_frequencies {
     int count;
@@ -85,6 +85,13 @@ typedef struct sgi_stages {
     sgi_training_settings values[SG_MOST_STAGES];
 } sgi_stages;
 
+/* Windows in time, of equal length or with these ends. */
+typedef struct sgi_window_ends {
+    int count; /* 0: none */
+    bool listed;
+    double values[SG_MOST_WINDOWS];
+} sgi_window_ends;
+
 typedef struct sgi_settings {
     const char *name, *title;
     int64_t points;
@@ -96,6 +103,8 @@ typedef struct sgi_settings {
     sgi_stages stages;
     sgi_evaluation_settings evaluation;
     sgi_diagnose_settings diagnose;
+    sgi_window_ends windows;
+    bool windows_anew; /* each window starts from drawn weights, not from those before it */
 } sgi_settings;
 
 /* The settings of one condition that are not expressions. */
@@ -128,6 +137,7 @@ typedef struct sgi_measured_settings {
 extern const sgi_codec sgi_codec_frequencies; /* sgi_frequencies: n for 1..n, or a list */
 extern const sgi_codec sgi_codec_coordinates; /* unsigned: all, none, a name or a list of names */
 extern const sgi_codec sgi_codec_harmonics;   /* int[SG_MOST_COORDINATES]: {x: 4} */
+extern const sgi_codec sgi_codec_windows;     /* sgi_window_ends: a number of them, or their ends */
 extern const sgi_codec sgi_codec_renewal;     /* int64_t: steps, never for 0, default for -1 */
 extern const sgi_codec sgi_codec_maps;        /* sgi_maps_list: none, a name or a list of names */
 extern const sgi_codec sgi_codec_bounds;      /* double[2]: [0, 10], [0, inf] */

@@ -49,6 +49,7 @@ typedef struct sgi_step_metrics {
     const sg_scale_report *scale;
     sgi_own_part own;
     const char *note; /* a sentence for the user, or NULL */
+    const char *news; /* where the run is now, for who watches it, or NULL */
     uint64_t skipped; /* steps so far */
     double share;     /* of the whole run that is done, when steps do not tell; 0: they do */
     const sgi_jump
@@ -65,6 +66,7 @@ typedef struct sgi_evaluation_metrics {
     size_t value_count;
     sgi_own_part own;
     double score;     /* the best weights are those of the lowest */
+    bool anew;        /* earlier scores were of something else and do not count */
     const char *note; /* a sentence for the user, or NULL */
 } sgi_evaluation_metrics;
 

@@ -52,6 +52,8 @@ typedef struct pinn_subject {
     bool by_share;      /* steps do not tell how much of the run is done */
     bool told_grid;     /* that errors are measured on a thinner grid */
     char note[200], field_note[320];
+    int told_window;
+    char window_note[120];
 } pinn_subject;
 
 static pinn_subject *own(const sgi_subject *subject)
@@ -137,9 +139,37 @@ static void write_second(const pinn_subject *s, json_t *line)
     json_object_set_new(line, "second", object);
 }
 
+static bool has_windows(const pinn_subject *s)
+{
+    return s->problem->windows.count > 0;
+}
+
+/* The window of the last step, counted from 1. */
+static void write_window(const pinn_subject *s, json_t *line)
+{
+    if (has_windows(s))
+        json_object_set_new(
+            line, "window",
+            json_integer((json_int_t)sgi_pinn_trainer_place(s->trainer).window + 1));
+}
+
+/* Says once that a window has begun. */
+static const char *note_window(pinn_subject *s)
+{
+    int window = (int)sgi_pinn_trainer_place(s->trainer).window;
+    if (!has_windows(s) || s->told_window == window + 1)
+        return NULL;
+    s->told_window = window + 1;
+    snprintf(s->window_note, sizeof s->window_note, "window %d of %d, t from %g to %g", window + 1,
+             s->problem->windows.count, sgi_problem_window_end(s->problem, window - 1),
+             sgi_problem_window_end(s->problem, window));
+    return s->window_note;
+}
+
 static void write_own(const void *context, json_t *line)
 {
     const pinn_subject *s = context;
+    write_window(s, line);
     sgi_unknowns_write(s->pinn, line);
     if (sgi_pinn_trainer_second(s->trainer))
         write_second(s, line);
@@ -178,6 +208,7 @@ static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, bool *wri
                                   .info = result.info,
                                   .scale = result.scale,
                                   .own = {write_own, s},
+                                  .news = note_window(s),
                                   .share = s->by_share ? sgi_pinn_trainer_share(s->trainer) : 0};
     return SG_OK;
 }
@@ -220,6 +251,7 @@ static void write_evaluation(const void *context, json_t *line)
 {
     const pinn_subject *s = context;
     json_t *terms = json_object(), *errors = json_object();
+    write_window(s, line);
     for (size_t i = 0; i < s->validation.term_count; i++)
         json_object_set_new(terms, s->validation.terms[i].name,
                             sgi_json_number(s->validation.terms[i].value));
@@ -281,6 +313,8 @@ static sg_status evaluate(sgi_subject *subject, sgi_evaluation_metrics *metrics,
     metrics->values = s->values;
     metrics->value_count = show_misfits(s, count);
     metrics->own = (sgi_own_part){write_evaluation, s};
+    metrics->anew =
+        has_windows(s) && metrics->best_step <= sgi_pinn_trainer_place(s->trainer).window_begin;
     metrics->note = note_grid(s);
     return SG_OK;
 }
@@ -382,9 +416,10 @@ static sg_status save_weights(sgi_subject *subject, const char *path, sg_diagnos
 
 static bool state_fits(void *context, const sgi_progress *progress, const void *data, size_t size)
 {
+    if (!sgi_pinn_trainer_fits(context, &progress->place, data, size))
+        return false;
     const sg_optim *optim = sgi_pinn_trainer_stage_optim(context, progress->place.stage);
-    return sgi_pinn_trainer_fits(context, &progress->place, data, size) &&
-           (!optim || sgi_state_fits(optim, data, size));
+    return !optim || sgi_state_fits(optim, data, size);
 }
 
 static void state_restore(void *context, const sgi_progress *progress, const void *data,
@@ -592,6 +627,12 @@ static void describe(const sgi_subject *subject, json_t *record)
         json_object_set_new(record, "maps", names_array(maps->values, (size_t)maps->count));
     if (s->misfits)
         json_object_set_new(record, "measured", sgi_data_record(s->misfits));
+    if (has_windows(s)) {
+        json_t *ends = json_array();
+        for (int k = 0; k < s->problem->windows.count; k++)
+            json_array_append_new(ends, sgi_json_number(sgi_problem_window_end(s->problem, k)));
+        json_object_set_new(record, "windows", ends);
+    }
     if (s->misfit[0])
         sgi_json_text(record, "reference_misfit", s->misfit);
     if (s->left_out[0])
@@ -694,7 +735,7 @@ static sg_status prepare(pinn_subject *s, sgi_problem *problem, sg_pool *pool,
                                .training = training,
                                .steps = (uint64_t)sgi_problem_steps(problem),
                                .diagnose_every = diagnosis_cadence(&problem->settings)};
-    s->by_share = problem->settings.stages.count > 1 || training->seconds > 0;
+    s->by_share = has_windows(s) || problem->settings.stages.count > 1 || training->seconds > 0;
     follow_stage(s);
     return look_over(s, diagnostic);
 }
@@ -707,6 +748,8 @@ sg_status sgi_pinn_subject_create(sgi_subject **out, sgi_problem *problem, sg_po
     diagnostic = diagnostic ? diagnostic : &unread;
     *out = NULL;
     sg_status fits = sgi_problem_fits(problem, true, diagnostic);
+    if (fits == SG_OK)
+        fits = sgi_problem_try_windows(problem, diagnostic);
     if (fits != SG_OK)
         return fits;
     pinn_subject *s = sgi_allocate(&allocator, 1, sizeof *s);

@@ -23,6 +23,8 @@
     X("handover_highest_step", p->jump.highest_step)                                               \
     X("loss_values", p->jump.count)                                                                \
     X("margin_misses", p->margin_misses)                                                           \
+    X("window", p->place.window)                                                                   \
+    X("window_begin", p->place.window_begin)                                                       \
     X("stage", p->place.stage)                                                                     \
     X("stage_steps", p->place.stage_steps)                                                         \
     X("skipped", p->place.skipped)
@@ -55,8 +57,8 @@ void sgi_progress_write(sgi_progress_notes *list, const sgi_progress *p)
 /* Checkpoints of before there was such a thing: all steps are those of one stage. */
 static const char *older_note(const sgi_safetensors *file, const char *key)
 {
-    static const char *const later[] = {"margin_misses", "stage", "skipped", "stage_seconds",
-                                        "refinement_seconds"};
+    static const char *const later[] = {"margin_misses", "window",        "stage",
+                                        "skipped",       "stage_seconds", "refinement_seconds"};
     for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
         if (strcmp(key, later[i]) == 0)
             return "0";

@@ -205,6 +205,8 @@ static sg_status evaluate(run *r)
     if (metrics.note)
         tell(r, "%s", metrics.note);
     status = sgi_metrics_evaluation(&r->metrics, &metrics, r->diagnostic);
+    if (metrics.anew)
+        r->progress.best = INFINITY;
     return status == SG_OK ? keep_best(r, metrics.score) : status;
 }
 
