@@ -367,7 +367,10 @@ says windows/run.json '"windows"'
 says windows/metrics.jsonl '"window":3'
 expect 0 eval windows --grid 3x7 --fields u,u_t --residuals
 [ "$(wc -l < out)" = 22 ] || fail "eval of windows has other rows"
-expect 0 export windows windows.npz --grid 5x5
+for file in windows.npz windows.onnx windows.c; do
+    expect 0 export windows $file
+done
+says windows.c 'NETWORKS = 3'
 expect 0 train windows --resume
 says out 'is complete (15 of 15 steps)'
 expect 2 diagnose windows

@@ -55,8 +55,24 @@ static const struct {
      "conditions: {b: {at: t = 0, T: 293}}\nnetwork: {hidden: [5]}\n"
      "inputs: {fourier: 2}\n",
      "T T_x T_t T_xx"},
+    {"name: windows\ncoordinates: {x: [0, 2], t: [-1, 1]}\nfields: [u, v]\n"
+     "equations: {a: u_t = v_xx, b: v_t = u}\nnetwork: {hidden: 2 x 8}\n"
+     "inputs: {periodic: {x: 2}, raw: [t]}\nwindows: [-0.5, 0.3, 1]\n"
+     "conditions: {start: {at: t = -1, u: 0, v: 1}, ends: {at: x = 0, u: t, exact: true}}\n",
+     "u v u_x u_t v_x v_t v_xx"},
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
+
+/* The networks of windows, or the only one. */
+static size_t networks_of(const sg_pinn *pinn)
+{
+    return pinn->pieces.count > 0 ? pinn->pieces.count : 1;
+}
+
+static const sg_jet_network *network_of(const sg_pinn *pinn, size_t n)
+{
+    return pinn->pieces.count > 0 ? pinn->windows[n] : sg_pinn_network(pinn);
+}
 
 static sg_pinn *open_case(size_t i, const sg_allocator *allocator)
 {
@@ -66,13 +82,16 @@ static sg_pinn *open_case(size_t i, const sg_allocator *allocator)
     if (sg_pinn_read(&pinn, "test", text, strlen(text), NULL, 0, allocator, &diagnostic) != SG_OK)
         fail_msg("case %zu: %s", i, said(&diagnostic));
     /* Biases begin at 0, where a sign or a place that is wrong would not be seen. */
-    size_t count = sg_jet_network_parameters(sg_pinn_network(pinn));
-    void *values = sg_jet_network_values(sg_pinn_network(pinn));
-    for (size_t k = 0; k < count; k++)
-        if (sg_jet_network_type(sg_pinn_network(pinn)) == SG_FLOAT32)
-            ((float *)values)[k] += (float)(0.1 * sin((double)k));
-        else
-            ((double *)values)[k] += 0.1 * sin((double)k);
+    for (size_t n = 0; n < networks_of(pinn); n++) {
+        const sg_jet_network *network = network_of(pinn, n);
+        void *values = sg_jet_network_values(network);
+        for (size_t k = 0; k < sg_jet_network_parameters(network); k++)
+            if (sg_jet_network_type(network) == SG_FLOAT32)
+                ((float *)values)[k] += (float)(0.1 * sin((double)(k + n)));
+            else
+                ((double *)values)[k] += 0.1 * sin((double)(k + n));
+    }
+    pinn->pieces.ready = pinn->pieces.count;
     return pinn;
 }
 
@@ -97,12 +116,15 @@ static sg_pinn *in_double(size_t i, const sg_pinn *pinn)
     const char *set = "network.precision=double";
     assert_ok(sg_pinn_read(&other, "test", cases[i].text, strlen(cases[i].text), &set, 1, NULL,
                            &diagnostic));
-    double *to = sg_jet_network_values(sg_pinn_network(other));
-    const void *from = sg_jet_network_values(sg_pinn_network(pinn));
-    for (size_t k = 0; k < sg_jet_network_parameters(sg_pinn_network(pinn)); k++)
-        to[k] = sg_jet_network_type(sg_pinn_network(pinn)) == SG_FLOAT32
-                    ? (double)((const float *)from)[k]
-                    : ((const double *)from)[k];
+    other->pieces.ready = other->pieces.count;
+    for (size_t n = 0; n < networks_of(pinn); n++) {
+        double *to = sg_jet_network_values(network_of(other, n));
+        const void *from = sg_jet_network_values(network_of(pinn, n));
+        for (size_t k = 0; k < sg_jet_network_parameters(network_of(pinn, n)); k++)
+            to[k] = sg_jet_network_type(network_of(pinn, n)) == SG_FLOAT32
+                        ? (double)((const float *)from)[k]
+                        : ((const double *)from)[k];
+    }
     return other;
 }
 
@@ -227,8 +249,8 @@ static void compare_c(size_t i, const char *folder, const char *prefix)
 
 static void a_file_of_c_computes_fields_and_derivatives(void **state)
 {
-    static const char *const prefixes[CASES] = {"plain", "p3_waves", "sine",  "gelu",
-                                                "soft",  "linear",   "exact", "units"};
+    static const char *const prefixes[CASES] = {"plain",  "p3_waves", "sine",  "gelu",   "soft",
+                                                "linear", "exact",    "units", "windows"};
     char *folder = folder_temporary();
     (void)state;
     for (size_t i = 0; i < CASES; i++)

@@ -18,7 +18,9 @@ typedef struct writer {
     sgi_text text;
     sgi_arena arena;
     sgi_problem *problem;
-    const sg_jet_network *network;
+    const sg_jet_network *network;   /* the first of several */
+    sg_jet_network *const *networks; /* (count) of windows in time, or the only one */
+    size_t count;
     sgi_export_fields fields;
     sg_jet_plan *plan;
     char prefix[64];
@@ -169,39 +171,83 @@ static void put_sizes(writer *w)
     sgi_text_format(&w->text,
                     "/* A channel is a derivative: 0 the value, the others as in features(). */\n"
                     "enum { COORDINATES = %d, FIELDS = %d, VALUES = %zu, RAW = %d, WAVES = %d,\n"
-                    "       LAYERS = %d, WIDTH = %d, CHANNELS = %d };\n\n",
+                    "       LAYERS = %d, WIDTH = %d, CHANNELS = %d, NETWORKS = %zu };\n\n",
                     n->coordinates, n->outputs, w->fields.count, n->raw, n->waves, n->layer_count,
-                    width, w->plan->channels);
+                    width, w->plan->channels, w->count);
 }
 
-static void put_weights(writer *w)
+/* How a name of network k ends: where there is one alone, it needs no number. */
+static const char *ending(const writer *w, size_t k, char text[32])
+{
+    (void)snprintf(text, 32, w->count > 1 ? "_of_%zu" : "", k);
+    return text;
+}
+
+static void put_layers(writer *w, size_t k)
+{
+    const sg_jet_network *n = w->networks[k];
+    size_t size = n->type == SG_FLOAT32 ? sizeof(float) : sizeof(double);
+    char name[60], end[32];
+    if (n->raw > 0) {
+        (void)snprintf(name, sizeof name, "scale%s", ending(w, k, end));
+        sgi_c_array(&w->text, name, SG_FLOAT64, n->scale, (size_t)n->raw);
+        (void)snprintf(name, sizeof name, "shift%s", ending(w, k, end));
+        sgi_c_array(&w->text, name, SG_FLOAT64, n->shift, (size_t)n->raw);
+    }
+    for (int l = 0; l < n->layer_count; l++) {
+        const sg_jet_layer *layer = &n->layers[l];
+        (void)snprintf(name, sizeof name, "weight_%d%s", l, ending(w, k, end));
+        sgi_c_array(&w->text, name, n->type, (const char *)n->values + layer->weight * size,
+                    (size_t)layer->inputs * (size_t)layer->outputs);
+        (void)snprintf(name, sizeof name, "bias_%d%s", l, ending(w, k, end));
+        sgi_c_array(&w->text, name, n->type, (const char *)n->values + layer->bias * size,
+                    (size_t)layer->outputs);
+    }
+}
+
+/* The network that is meant at a point. */
+static void put_choice(writer *w, const sgi_jet_pieces *pieces)
+{
+    if (w->count == 1)
+        return;
+    sgi_c_array(&w->text, "ends", SG_FLOAT64, pieces->ends, w->count);
+    sgi_text_format(&w->text,
+                    "\n/* Each network is meant up to the time at which it ends. */\n"
+                    "static const struct network *network_at(const double *point)\n{\n"
+                    "    int k = 0;\n"
+                    "    while (k < NETWORKS - 1 && point[%d] > ends[k])\n        k++;\n"
+                    "    return &networks[k];\n}\n\n",
+                    pieces->along);
+}
+
+static void put_weights(writer *w, const sgi_jet_pieces *pieces)
 {
     const sg_jet_network *n = w->network;
     sgi_text *t = &w->text;
-    size_t size = n->type == SG_FLOAT32 ? sizeof(float) : sizeof(double);
-    if (n->raw > 0) {
-        sgi_c_array(t, "scale", SG_FLOAT64, n->scale, (size_t)n->raw);
-        sgi_c_array(t, "shift", SG_FLOAT64, n->shift, (size_t)n->raw);
-    }
+    char end[32];
     if (n->waves > 0)
         sgi_c_array(t, "waves", SG_FLOAT64, n->wave, (size_t)n->waves * (size_t)n->coordinates);
-    for (int l = 0; l < n->layer_count; l++) {
-        const sg_jet_layer *layer = &n->layers[l];
-        char name[40];
-        (void)snprintf(name, sizeof name, "weight_%d", l);
-        sgi_c_array(t, name, n->type, (const char *)n->values + layer->weight * size,
-                    (size_t)layer->inputs * (size_t)layer->outputs);
-        (void)snprintf(name, sizeof name, "bias_%d", l);
-        sgi_c_array(t, name, n->type, (const char *)n->values + layer->bias * size,
-                    (size_t)layer->outputs);
+    for (size_t k = 0; k < w->count; k++)
+        put_layers(w, k);
+    sgi_text_add(t, "\nstruct layer {\n    int inputs, outputs;\n"
+                    "    const double *weight, *bias; /* (outputs, inputs), (outputs) */\n};\n"
+                    "static const struct network {\n"
+                    "    const double *scale, *shift; /* (RAW): of the coordinates */\n"
+                    "    struct layer layers[LAYERS];\n"
+                    "} networks[NETWORKS] = {\n");
+    for (size_t k = 0; k < w->count; k++) {
+        const char *own = ending(w, k, end);
+        if (n->raw > 0)
+            sgi_text_format(t, "    {scale%s, shift%s, {\n", own, own);
+        else
+            sgi_text_add(t, "    {0, 0, {\n");
+        for (int l = 0; l < n->layer_count; l++)
+            sgi_text_format(t, "        {%d, %d, weight_%d%s, bias_%d%s},\n", n->layers[l].inputs,
+                            n->layers[l].outputs, l, own, l, own);
+        sgi_text_add(t, "    }},\n");
     }
-    sgi_text_add(t, "static const struct layer {\n    int inputs, outputs;\n"
-                    "    const double *weight, *bias; /* (outputs, inputs), (outputs) */\n"
-                    "} layers[LAYERS] = {\n");
-    for (int l = 0; l < n->layer_count; l++)
-        sgi_text_format(t, "    {%d, %d, weight_%d, bias_%d},\n", n->layers[l].inputs,
-                        n->layers[l].outputs, l, l);
     sgi_text_add(t, "};\n\n");
+    put_choice(w, pieces);
 }
 
 /* ---- Functions ---------------------------------------------------------------------------- */
@@ -236,12 +282,12 @@ static void put_raw(writer *w)
 {
     const sg_jet_network *n = w->network;
     for (int i = 0; i < n->raw; i++) {
-        sgi_text_format(&w->text, "    a[%d][0] = scale[%d] * point[%d] + shift[%d];\n", i, i,
-                        n->raw_index[i], i);
+        sgi_text_format(&w->text, "    a[%d][0] = net->scale[%d] * point[%d] + net->shift[%d];\n",
+                        i, i, n->raw_index[i], i);
         sgi_text_format(&w->text, "    for (k = 1; k < channels; k++)\n        a[%d][k] = 0;\n", i);
         int first = sgi_c_channel(w->plan, sgi_derivative_unit(n->raw_index[i]));
-        sgi_text_format(&w->text, "    if (channels > 1)\n        a[%d][%d] = scale[%d];", i, first,
-                        i);
+        sgi_text_format(&w->text, "    if (channels > 1)\n        a[%d][%d] = net->scale[%d];", i,
+                        first, i);
         put_channel_comment(w, first);
     }
 }
@@ -266,10 +312,14 @@ static void put_waves(writer *w)
 
 static void put_features(writer *w)
 {
-    sgi_text_add(&w->text,
-                 "/* What the first layer sees: coordinates, rescaled; sines; cosines. */\n"
-                 "static void features(const double *point, int channels, double (*a)[CHANNELS])\n"
-                 "{\n    int k;\n");
+    sgi_text_add(
+        &w->text,
+        "/* What the first layer sees: coordinates, rescaled; sines; cosines. */\n"
+        "static void features(const struct network *net, const double *point, int channels,\n"
+        "                     double (*a)[CHANNELS])\n"
+        "{\n    int k;\n");
+    if (w->network->raw == 0)
+        sgi_text_add(&w->text, "    (void)net;\n");
     put_raw(w);
     if (w->network->waves > 0)
         put_waves(w);
@@ -329,19 +379,21 @@ static void put_network(writer *w)
         "/* The network's outputs n[field][channel] at a point. */\n"
         "static void network(const double *point, int channels, double (*n)[CHANNELS])\n"
         "{\n"
-        "    double a[WIDTH][CHANNELS], z[WIDTH][CHANNELS];\n"
-        "    int l, i, c;\n"
-        "    features(point, channels, a);\n"
-        "    for (l = 0; l < LAYERS - 1; l++) {\n"
-        "        apply(&layers[l], channels, a, z);\n"
-        "        for (i = 0; i < layers[l].outputs; i++) {\n"
-        "            activate(channels, z[i]);\n"
-        "            for (c = 0; c < channels; c++)\n"
-        "                a[i][c] = z[i][c];\n"
-        "        }\n"
-        "    }\n"
-        "    apply(&layers[LAYERS - 1], channels, a, n);\n"
-        "}\n\n");
+        "    double a[WIDTH][CHANNELS], z[WIDTH][CHANNELS];\n");
+    sgi_text_add(&w->text, w->count > 1 ? "    const struct network *net = network_at(point);\n"
+                                        : "    const struct network *net = &networks[0];\n");
+    sgi_text_add(&w->text, "    int l, i, c;\n"
+                           "    features(net, point, channels, a);\n"
+                           "    for (l = 0; l < LAYERS - 1; l++) {\n"
+                           "        apply(&net->layers[l], channels, a, z);\n"
+                           "        for (i = 0; i < net->layers[l].outputs; i++) {\n"
+                           "            activate(channels, z[i]);\n"
+                           "            for (c = 0; c < channels; c++)\n"
+                           "                a[i][c] = z[i][c];\n"
+                           "        }\n"
+                           "    }\n"
+                           "    apply(&net->layers[LAYERS - 1], channels, a, n);\n"
+                           "}\n\n");
 }
 
 /* void NAME_fields or NAME_values: the first `count` values. */
@@ -386,13 +438,13 @@ static void put_single(writer *w, size_t k)
 
 /* ---- The file ------------------------------------------------------------------------------ */
 
-static sg_status put_file(writer *w, const char *from)
+static sg_status put_file(writer *w, const sg_pinn *pinn, const char *from)
 {
     make_prefix(w);
     put_head(w, from);
     put_prototypes(w);
     put_sizes(w);
-    put_weights(w);
+    put_weights(w, &pinn->pieces);
     put_features(w);
     sgi_c_activation(&w->text, w->network->activation, w->network->frequency, w->plan->chain.order);
     put_chain(w);
@@ -429,14 +481,18 @@ static sg_status make_plan(writer *w)
 
 sg_status sgi_export_c(const char *path, sg_pinn *pinn, const char *from, sg_diagnostic *diagnostic)
 {
-    writer w = {.problem = pinn->problem, .network = sg_pinn_network(pinn)};
+    bool windows = pinn->pieces.count > 0;
+    writer w = {.problem = pinn->problem,
+                .networks = windows ? pinn->windows : &pinn->network,
+                .count = windows ? pinn->pieces.ready : 1};
+    w.network = w.networks[0];
     sgi_text_begin(&w.text, &pinn->allocator);
     sgi_arena_init(&w.arena, &pinn->allocator);
     sg_status status = sgi_export_fields_make(&w.fields, pinn->problem, true, &w.arena, diagnostic);
     if (status == SG_OK)
         status = make_plan(&w);
     if (status == SG_OK)
-        status = put_file(&w, from);
+        status = put_file(&w, pinn, from);
     if (status == SG_OK)
         status = sgi_file_write(path, w.text.data, w.text.size, &pinn->allocator, diagnostic);
     sg_jet_plan_destroy(w.plan);

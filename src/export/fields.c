@@ -67,9 +67,6 @@ sg_status sgi_export_fields_make(sgi_export_fields *fields, sgi_problem *problem
                                  sgi_arena *arena, sg_diagnostic *diagnostic)
 {
     sgi_expressions *exprs = problem->exprs;
-    if (problem->windows.count > 0)
-        return sgi_fail(diagnostic, SG_ERROR_UNSUPPORTED,
-                        "a run in windows has several networks, which cannot be written as one");
     int count = problem->names.field_count, coordinates = problem->names.coordinate_count;
     size_t most = (size_t)count * (size_t)(1 + coordinates) + exprs->input_count;
     *fields = (sgi_export_fields){.wanted = sgi_arena_allocate(arena, most, sizeof(sgi_input)),

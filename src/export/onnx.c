@@ -17,11 +17,21 @@ typedef struct writer {
     sgi_onnx_graph graph;
     const sgi_problem *problem;
     sgi_arena arena;
+    char prefix[32];               /* of the names of a network's tensors */
     value points;                  /* (N, coordinates) */
     value columns[SG_MOST_FIELDS]; /* (N): the network's outputs */
 } writer;
 
 /* ---- The network -------------------------------------------------------------------------- */
+
+/* A constant of the network, by its name. */
+static value tensor(writer *w, const char *name, size_t rank, const size_t *shape,
+                    const double *values)
+{
+    char whole[60];
+    (void)snprintf(whole, sizeof whole, "%s%s", w->prefix, name);
+    return sgi_onnx_numbers(&w->graph, whole, rank, shape, values);
+}
 
 static value axis_one(writer *w)
 {
@@ -50,10 +60,8 @@ static value make_raw(writer *w, const sg_jet_network *network)
         index[i] = network->raw_index[i];
     value chosen[] = {w->points, sgi_onnx_indices(&w->graph, 1, raw, index)};
     value x = sgi_onnx_make(&w->graph, "Gather", 2, chosen, "axis", 1);
-    x = sgi_onnx_binary(&w->graph, "Mul", x,
-                        sgi_onnx_numbers(&w->graph, "inputs.scale", 1, &raw, network->scale));
-    return sgi_onnx_binary(&w->graph, "Add", x,
-                           sgi_onnx_numbers(&w->graph, "inputs.shift", 1, &raw, network->shift));
+    x = sgi_onnx_binary(&w->graph, "Mul", x, tensor(w, "inputs.scale", 1, &raw, network->scale));
+    return sgi_onnx_binary(&w->graph, "Add", x, tensor(w, "inputs.shift", 1, &raw, network->shift));
 }
 
 /* The waves' arguments: (N, waves). */
@@ -68,8 +76,7 @@ static value make_arguments(writer *w, const sg_jet_network *network)
     for (size_t k = 0; k < waves; k++)
         for (size_t c = 0; c < coordinates; c++)
             turned[c * waves + k] = network->wave[k * coordinates + c];
-    value matrix =
-        sgi_onnx_numbers(&w->graph, "inputs.waves", 2, (size_t[]){coordinates, waves}, turned);
+    value matrix = tensor(w, "inputs.waves", 2, (size_t[]){coordinates, waves}, turned);
     return sgi_onnx_binary(&w->graph, "MatMul", w->points, matrix);
 }
 
@@ -123,7 +130,7 @@ static value parameters(writer *w, const sg_jet_network *network, size_t first, 
     for (size_t i = 0; i < count; i++)
         values[i] = network->type == SG_FLOAT32 ? (double)((float *)network->values)[first + i]
                                                 : ((double *)network->values)[first + i];
-    return sgi_onnx_numbers(&w->graph, name, rank, shape, values);
+    return tensor(w, name, rank, shape, values);
 }
 
 static void make_network(writer *w, const sg_jet_network *network)
@@ -146,6 +153,26 @@ static void make_network(writer *w, const sg_jet_network *network)
         value column[] = {a, sgi_onnx_indices(g, 0, 1, &f)};
         w->columns[f] = sgi_onnx_make(g, "Gather", 2, column, "axis", 1);
     }
+}
+
+/* Those of windows in time: of each output, the one that is meant at t. */
+static void make_windows(writer *w, const sgi_jet_pieces *pieces)
+{
+    value t = sgi_onnx_named(w->problem->names.coordinates[pieces->along]);
+    value chosen[SG_MOST_FIELDS];
+    for (size_t k = pieces->ready; k-- > 0;) {
+        (void)snprintf(w->prefix, sizeof w->prefix, "windows.%zu.", k);
+        make_network(w, pieces->networks[k]);
+        value end = sgi_onnx_number(&w->graph, pieces->ends[k]);
+        value before =
+            k + 1 < pieces->ready ? sgi_onnx_binary(&w->graph, "LessOrEqual", t, end) : t;
+        for (int f = 0; f < w->problem->names.field_count; f++)
+            chosen[f] = k + 1 < pieces->ready
+                            ? sgi_onnx_choose(&w->graph, before, w->columns[f], chosen[f])
+                            : w->columns[f];
+    }
+    for (int f = 0; f < w->problem->names.field_count; f++)
+        w->columns[f] = chosen[f];
 }
 
 /* ---- Fields ------------------------------------------------------------------------------- */
@@ -206,7 +233,10 @@ sg_status sgi_export_onnx(const char *path, sg_pinn *pinn, sg_type type, const c
     sg_status status = sgi_export_fields_make(&fields, pinn->problem, false, &w.arena, diagnostic);
     if (status == SG_OK) {
         make_points(&w);
-        make_network(&w, network);
+        if (network->pieces)
+            make_windows(&w, network->pieces);
+        else
+            make_network(&w, network);
         status = make_fields(&w, &fields);
     }
     if (status == SG_OK)
