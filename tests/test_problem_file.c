@@ -243,9 +243,9 @@ static void test_shipped_problems(void **state)
 {
     (void)state;
     static const char *const names[] = {
-        "burgers",       "poisson", "helmholtz",         "burgers3d", "heat",          "wave",
-        "two-materials", "l-shape", "poisson-boltzmann", "kovasznay", "clamped-plate", "bracket",
-        "ball10",        "heat-mm"};
+        "burgers",       "poisson",       "helmholtz", "burgers3d",         "heat",
+        "wave",          "two-materials", "l-shape",   "poisson-boltzmann", "kovasznay",
+        "clamped-plate", "bracket",       "ball10",    "heat-mm",           "kdv"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char path[512], answer[2048];
         snprintf(path, sizeof path, "%s/../problems/%s.yaml", SG_TEST_DATA, names[i]);
