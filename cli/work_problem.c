@@ -86,20 +86,37 @@ static void describe_method(const void *file, char *text, size_t size)
     }
 }
 
+/* "4,096 points per step", or for a method of second order "700 to 2,415 points". */
+static void describe_points(const sg_pinn *pinn, char *text, size_t size)
+{
+    const sg_pinn_information *information = sg_pinn_describe(pinn);
+    const sgi_training_settings *first = &pinn->problem->settings.training;
+    char points[32], most[32];
+    uint64_t per_step = 0;
+    if (sgi_training_is_second(first)) {
+        format_thousands((uint64_t)first->points_start, points, sizeof points);
+        format_thousands((uint64_t)sgi_problem_most_points(pinn->problem, first), most,
+                         sizeof most);
+        snprintf(text, size, "%s to %s points", points, most);
+        return;
+    }
+    for (size_t s = 0; s < information->set_count; s++)
+        per_step += information->sets[s].items;
+    format_thousands(per_step, points, sizeof points);
+    snprintf(text, size, "%s points per step", points);
+}
+
 void print_problem(const sg_pinn *pinn, const sg_pinn_batch *batch)
 {
     const sg_pinn_information *information = sg_pinn_describe(pinn);
-    char network[64], parameters[32], points[32], channels[256];
-    uint64_t per_step = 0;
-    for (size_t s = 0; s < information->set_count; s++)
-        per_step += information->sets[s].items;
+    char network[64], parameters[32], points[96], channels[256];
     sgi_describe_network(&pinn->problem->settings.network, network, sizeof network);
     format_thousands(sg_jet_network_parameters(sg_pinn_network(pinn)), parameters,
                      sizeof parameters);
-    format_thousands(per_step, points, sizeof points);
+    describe_points(pinn, points, sizeof points);
     sgi_pinn_channels(batch, 0, channels, sizeof channels);
-    printf("%s  %s, %s parameters, %s points per step\nchannels %s\n", information->name, network,
-           parameters, points, channels);
+    printf("%s  %s, %s parameters, %s\nchannels %s\n", information->name, network, parameters,
+           points, channels);
     for (size_t k = 0; k < information->unknown_count; k++) {
         const sg_pinn_unknown *u = &information->unknowns[k];
         printf("unknown  %s, from %.6g", u->name, u->start);

@@ -614,8 +614,9 @@ static void describe(const sgi_subject *subject, json_t *record)
     sgi_json_text(record, "kernels", sg_jet_kernels(sg_pinn_engine(batch)));
     json_object_set_new(record, "parameters", json_integer((json_int_t)parameters));
     sgi_json_text(record, "network", network);
-    json_object_set_new(record, "points_per_step",
-                        json_integer((json_int_t)points_per_step(information)));
+    if (!sgi_training_is_second(&s->problem->settings.training)) /* which has its own points */
+        json_object_set_new(record, "points_per_step",
+                            json_integer((json_int_t)points_per_step(information)));
     sgi_json_text(record, "channels", channels);
     json_object_set_new(record, "coordinates", coordinates_array(information));
     json_object_set_new(record, "fields",
