@@ -106,6 +106,18 @@ static void describe_points(const sg_pinn *pinn, char *text, size_t size)
     snprintf(text, size, "%s points per step", points);
 }
 
+/* "windows  3, which end at t = 0.5, 1, 2" */
+static void print_windows(const sgi_problem *problem)
+{
+    const sgi_window_ends *windows = &problem->windows;
+    if (windows->count == 0)
+        return;
+    printf("windows  %d, with the budget of training each; they end at t = ", windows->count);
+    for (int i = 0; i < windows->count; i++)
+        printf("%s%.6g", i ? ", " : "", sgi_problem_window_end(problem, i));
+    printf("\n");
+}
+
 void print_problem(const sg_pinn *pinn, const sg_pinn_batch *batch)
 {
     const sg_pinn_information *information = sg_pinn_describe(pinn);
@@ -117,6 +129,7 @@ void print_problem(const sg_pinn *pinn, const sg_pinn_batch *batch)
     sgi_pinn_channels(batch, 0, channels, sizeof channels);
     printf("%s  %s, %s parameters, %s\nchannels %s\n", information->name, network, parameters,
            points, channels);
+    print_windows(pinn->problem);
     for (size_t k = 0; k < information->unknown_count; k++) {
         const sg_pinn_unknown *u = &information->unknowns[k];
         printf("unknown  %s, from %.6g", u->name, u->start);

@@ -360,6 +360,7 @@ expect 2 check small.yaml --set initial.wieghts=x
 cp away.safetensors again/weights.safetensors
 # Windows in time: one run with one field, which is evaluated everywhere.
 expect 0 check small.yaml --set windows=3
+says out 'windows  3, with the budget of training each; they end at t = 0.333333, 0.666667, 1'
 expect 0 train small.yaml --set windows=3 --set training.steps=5 --out windows
 says out 'window 3 of 3, t from 0.666667 to 1'
 says out 'train      15/15'
