@@ -441,6 +441,31 @@ static void complete_is_written_last(void **state)
 }
 
 /* Whatever stands at metrics.jsonl, only a file of the folder is written. */
+/* A page of a run that goes on has no intervals, however often it is written. */
+static void intervals_belong_to_the_end(void **state)
+{
+    (void)state;
+    char folder[SG_PATH_SIZE];
+    const char *const sets[] = {
+        "training.steps=2", "unknowns={q: 0.5}", "equations.heat=u_t - q*u_xx",
+        "data={probes: {values: {x: [0.1, 0.3, 0.5], t: [0, 1, 0.5], u: [0.3, 0.5, 0.7]}}}"};
+    sgi_problem *problem = read_problem(sets, 4);
+    sgi_subject *subject;
+    sgi_train_result result;
+    sg_diagnostic diagnostic = {0};
+    folder_named(folder, "intervals");
+    assert_ok(sgi_pinn_subject_create(&subject, problem, NULL, SG_ISA_AUTO, NULL, &diagnostic));
+    sgi_train_config config = {.subject = subject, .folder = folder};
+    assert_ok(sgi_train(&config, &result, &diagnostic, NULL));
+    assert_int_equal(subject->late_count, 1);
+    size_t notes = subject->late_note_count;
+    for (int i = 0; i < 50; i++)
+        assert_ok(subject->type->show(subject, folder, &diagnostic));
+    assert_int_equal(subject->late_note_count, notes);
+    sgi_subject_destroy(subject);
+    sgi_problem_destroy(problem);
+}
+
 static void metrics_are_not_written_through_a_link(void **state)
 {
     (void)state;
@@ -849,6 +874,7 @@ int main(void)
         cmocka_unit_test(a_crash_after_a_checkpoint_loses_nothing),
         cmocka_unit_test(a_crash_at_the_end_repeats_no_line),
         cmocka_unit_test(complete_is_written_last),
+        cmocka_unit_test(intervals_belong_to_the_end),
         cmocka_unit_test(metrics_are_not_written_through_a_link),
         cmocka_unit_test(files_are_as_open_as_the_user_wants),
         cmocka_unit_test(a_run_of_skipped_steps_is_not_complete),

@@ -510,13 +510,10 @@ static sg_status find_intervals(pinn_subject *s)
     return status;
 }
 
-static sg_status finish(sgi_subject *subject, const char *folder, sg_diagnostic *diagnostic)
+/* The files of the solution as it is now. */
+static sg_status show(sgi_subject *subject, const char *folder, sg_diagnostic *diagnostic)
 {
     pinn_subject *s = own(subject);
-    sg_status found = find_intervals(s);
-    if (found != SG_OK)
-        return sgi_fail(diagnostic, found, "the intervals of unknown constants: %s",
-                        sg_status_text(found));
     sgi_box_grid whole = sgi_box_grid_of_problem(s->problem), grid = sgi_field_grid(s->problem);
     char sizes[2][120];
     if (grid.total < whole.total) {
@@ -534,6 +531,16 @@ static sg_status finish(sgi_subject *subject, const char *folder, sg_diagnostic 
         return status;
     return sgi_field_write(folder, s->problem, sg_pinn_network(s->pinn), s->pool,
                            &subject->allocator, diagnostic);
+}
+
+/* Intervals belong to the end alone: before it they would be those of a fit that is none yet. */
+static sg_status finish(sgi_subject *subject, const char *folder, sg_diagnostic *diagnostic)
+{
+    sg_status found = find_intervals(own(subject));
+    if (found != SG_OK)
+        return sgi_fail(diagnostic, found, "the intervals of unknown constants: %s",
+                        sg_status_text(found));
+    return show(subject, folder, diagnostic);
 }
 
 /* ---- run.json ----------------------------------------------------------------------------- */
@@ -662,7 +669,7 @@ static const sgi_subject_type pinn_type = {
     .write = write_problem,
     .keep = keep,
     .finish = finish,
-    .show = finish,
+    .show = show,
     .describe = describe,
     .advice = "Often helps: a smaller rate, network.precision=double, or another look at the loss "
               "term that is not finite.",
