@@ -271,13 +271,16 @@ int train_and_tell(const training *t, sgi_train_result *result)
                                           on_diagnosis, t->reports ? on_page : NULL},
                                .stop = &stop_requested};
     status = sgi_train(&config, result, &diagnostic, NULL);
-    sgi_subject_destroy(subject);
+    int code;
     if (status != SG_OK) {
         if (teller.line.drawn)
             fputc('\n', stdout);
         tell(&diagnostic);
-        return exit_code_of(status);
+        code = exit_code_of(status);
+    } else {
+        progress_end(&teller.line, (int64_t)result->steps, teller.values, teller.value_count);
+        code = tell_end(t, &teller, result, &diagnostic);
     }
-    progress_end(&teller.line, (int64_t)result->steps, teller.values, teller.value_count);
-    return tell_end(t, &teller, result, &diagnostic);
+    sgi_subject_destroy(subject); /* which the names of the values belong to */
+    return code;
 }
