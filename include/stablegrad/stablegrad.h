@@ -13,6 +13,7 @@
 #include "stablegrad/optim.h"
 #include "stablegrad/params.h"
 #include "stablegrad/pool.h"
+#include "stablegrad/ranks.h"
 #include "stablegrad/scale.h"
 #include "stablegrad/schedule.h"
 #include "stablegrad/status.h"

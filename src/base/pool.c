@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/memory.h"
+#include "base/ranks.h"
 
 /* How often a worker looks at `generation` before it sleeps: some tens of microseconds. */
 enum { SPINS = 4000, MOST_THREADS = 1024 };
@@ -36,6 +37,8 @@ struct sg_pool {
     int threads;     /* with the caller's */
     int started;     /* workers whose thread runs */
     worker *workers; /* threads - 1 of them */
+    const sg_ranks *ranks;
+    bool broken; /* a sum over them failed */
 };
 
 static inline void pause_briefly(void)
@@ -184,4 +187,36 @@ void sg_pool_run(sg_pool *pool, size_t units, sg_unit_function *function, void *
     post_job(pool);
     work(pool, 0);
     await_workers(pool);
+}
+
+/* ---- Ranks -------------------------------------------------------------------------------- */
+
+sg_status sg_pool_set_ranks(sg_pool *pool, const sg_ranks *ranks)
+{
+    if (!pool || (ranks && (ranks->count < 1 || ranks->rank < 0 || ranks->rank >= ranks->count ||
+                            (ranks->count > 1 && !ranks->sum))))
+        return SG_ERROR_ARGUMENT;
+    pool->ranks = ranks;
+    pool->broken = false;
+    return SG_OK;
+}
+
+const sg_ranks *sg_pool_ranks(const sg_pool *pool)
+{
+    return pool ? pool->ranks : NULL;
+}
+
+bool sg_pool_broken(const sg_pool *pool)
+{
+    return pool && pool->broken;
+}
+
+void sg_pool_sum(sg_pool *pool, void *values, sg_type type, size_t count)
+{
+    if (!pool || !pool->ranks || !values)
+        return;
+    sg_ranks used = *pool->ranks;
+    if (pool->broken) /* another call would wait for ranks that are no longer there */
+        used.sum = NULL;
+    pool->broken = !sgi_ranks_sum(&used, values, type, count);
 }
