@@ -218,5 +218,6 @@ void sg_pool_sum(sg_pool *pool, void *values, sg_type type, size_t count)
     sg_ranks used = *pool->ranks;
     if (pool->broken) /* another call would wait for ranks that are no longer there */
         used.sum = NULL;
-    pool->broken = !sgi_ranks_sum(&used, values, type, count);
+    if (!sgi_ranks_sum(&used, values, type, count))
+        pool->broken = true;
 }
