@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/params.h"
+#include "base/ranks.h"
 #include "jet/engine.h"
 
 void sg_jet_forward(sg_jet *jet)
@@ -175,7 +176,10 @@ static sg_status evaluate_one(sg_jet_network *network, const sg_jet_plan *plan, 
     sg_status status = sgi_jet_create_for(&jet, &config, false, allocator);
     if (status != SG_OK)
         return status;
+    if (sgi_rank_count(pool) > 1) /* each fills in its own share */
+        memset(values, 0, count * e.arrays * sizeof *values);
     sg_jet_forward(jet);
+    sg_pool_sum(pool, values, SG_FLOAT64, count * e.arrays);
     sg_jet_destroy(jet);
     return SG_OK;
 }

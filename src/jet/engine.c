@@ -271,13 +271,15 @@ static sg_status make_units(sg_jet *jet, bool reverse)
         jet->most_units /= 2;
     jet->unit_sums = take(jet, jet->most_units * jet->sums, sizeof(double));
     jet->result_sums = take(jet, jet->sums, sizeof(double));
+    jet->call_sums = take(jet, jet->sums + 2, sizeof(double));
     jet->unit_moments = take(jet, jet->most_units, sizeof *jet->unit_moments);
     jet->unit_gradient = take(jet, jet->most_units, sizeof(void *));
     jet->unit_scalars =
         take(jet, jet->most_units * jet->network->scalar_count, sizeof *jet->unit_scalars);
     if (!jet->unit_scalars)
         return SG_ERROR_MEMORY;
-    if (!jet->unit_sums || !jet->result_sums || !jet->unit_moments || !jet->unit_gradient)
+    if (!jet->unit_sums || !jet->result_sums || !jet->call_sums || !jet->unit_moments ||
+        !jet->unit_gradient)
         return SG_ERROR_MEMORY;
     for (size_t u = 0; u < jet->most_units && reverse; u++) {
         jet->unit_gradient[u] = take(jet, elements, size);
@@ -354,11 +356,10 @@ void sg_jet_destroy(sg_jet *jet)
         sgi_release(&jet->allocator, jet->workers[t].memory);
     for (size_t u = 0; u < jet->most_units && jet->unit_gradient; u++)
         sgi_release(&jet->allocator, jet->unit_gradient[u]);
-    void *parts[] = {jet->states,         jet->shapes,        jet->packed_begin,
-                     jet->gradient_begin, jet->packed,        jet->packed_direction,
-                     jet->workers,        jet->unit_gradient, jet->unit_sums,
-                     jet->unit_moments,   jet->result_sums,   jet->whole,
-                     jet->unit_scalars};
+    void *parts[] = {jet->states,    jet->shapes,           jet->packed_begin, jet->gradient_begin,
+                     jet->packed,    jet->packed_direction, jet->workers,      jet->unit_gradient,
+                     jet->unit_sums, jet->unit_moments,     jet->result_sums,  jet->call_sums,
+                     jet->whole,     jet->unit_scalars};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         sgi_release(&jet->allocator, parts[i]);
     sgi_release(&jet->allocator, jet);

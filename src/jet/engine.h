@@ -108,6 +108,7 @@ struct sg_jet {
     size_t sums;              /* of all sets */
     sg_moments *unit_moments; /* (most_units) */
     double *result_sums;      /* (sums) */
+    double *call_sums;        /* (sums + 2): those of the last call, and what moments need */
     sg_moments result_moments;
     size_t memory;
     sgi_jet_call call;

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/params.h"
+#include "base/ranks.h"
 
 static const size_t DEFAULT_BYTES = (size_t)256 << 20;
 static const size_t ROWS_BYTES = (size_t)64 << 20; /* the most memory that whole rows make use of */
@@ -26,17 +27,35 @@ static size_t smaller(size_t a, size_t b)
 
 /* ---- Panels ------------------------------------------------------------------------------- */
 
+sgi_panel sgi_shared_panels(const sg_jacobian *jacobian)
+{
+    return (sgi_panel){.rank = sgi_rank_index(jacobian->jet->pool),
+                       .ranks = sgi_rank_count(jacobian->jet->pool)};
+}
+
+/* The first of a set's items that there are panels of. */
+static size_t share_begin(const sgi_panel *panel, size_t items, int rank)
+{
+    return panel->ranks > 0 ? sgi_share_begin(items, rank, panel->ranks) : rank > 0 ? items : 0;
+}
+
 bool sgi_next_panel(const sg_jacobian *jacobian, sgi_panel_capacity *capacity, sgi_panel *panel)
 {
-    panel->row += panel->rows;
-    panel->first += panel->count;
+    panel->done += panel->count;
     panel->count = panel->rows = 0;
-    for (; panel->set < jacobian->jet->set_count; panel->set++, panel->first = 0) {
+    for (; panel->set < jacobian->jet->set_count; panel->set++, panel->done = 0) {
         const sg_jet_set *set = set_at(jacobian, panel->set);
-        if (set->components == 0 || panel->first >= set->items)
+        size_t components = (size_t)set->components;
+        size_t first = share_begin(panel, set->items, panel->rank) + panel->done;
+        size_t end = share_begin(panel, set->items, panel->rank + 1);
+        if (components == 0 || first >= end) {
+            panel->set_row += set->items * components;
             continue;
-        panel->count = smaller(set->items - panel->first, capacity(jacobian, panel->set));
-        panel->rows = panel->count * (size_t)set->components;
+        }
+        panel->first = first;
+        panel->count = smaller(end - first, capacity(jacobian, panel->set));
+        panel->rows = panel->count * components;
+        panel->row = panel->set_row + first * components;
         return true;
     }
     return false;

@@ -14,7 +14,9 @@ enum { SGI_PANEL_ROWS = 1024, SGI_GROUP_VECTORS = 32 };
 /* Items [first, first + count) of a set; its residuals begin at `row` of all. */
 typedef struct sgi_panel {
     size_t set, first, count, row;
-    size_t rows; /* count * components */
+    size_t rows;          /* count * components */
+    size_t set_row, done; /* where the set's residuals begin; items of it in panels before */
+    int rank, ranks;      /* whose items there are panels of; 0 ranks: all items */
 } sgi_panel;
 
 typedef struct sgi_kept_panel {
@@ -40,8 +42,11 @@ struct sg_jacobian {
     size_t memory;
 };
 
-/* The panel after `panel` (start with zeros), of at most capacity(jacobian, set) items; false at
- * the end. */
+/* Where to start for panels of this rank's share of the items. */
+sgi_panel sgi_shared_panels(const sg_jacobian *jacobian);
+
+/* The panel after `panel` (start with zeros, or with what sgi_shared_panels gives), of at most
+ * capacity(jacobian, set) items; false at the end. */
 typedef size_t sgi_panel_capacity(const sg_jacobian *jacobian, size_t set);
 bool sgi_next_panel(const sg_jacobian *jacobian, sgi_panel_capacity *capacity, sgi_panel *panel);
 

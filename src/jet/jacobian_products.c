@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/params.h"
+#include "base/ranks.h"
 #include "jet/jacobian.h"
 
 enum {
@@ -170,11 +171,14 @@ static void push_group(sg_jacobian *jacobian, size_t count, const double *vector
     job.vectors = group_vectors(jacobian, count, vectors);
     job.vector_row = job.parameters;
     job.out_row = sg_jacobian_residuals(jacobian);
-    for (sgi_panel p = {0}; sgi_next_panel(jacobian, cached_rows, &p);) {
+    if (sgi_rank_count(jacobian->jet->pool) > 1) /* each fills in its own share */
+        memset(products, 0, count * job.out_row * sizeof *products);
+    for (sgi_panel p = sgi_shared_panels(jacobian); sgi_next_panel(jacobian, cached_rows, &p);) {
         fill_rows(jacobian, &p, false);
         job.out = products + p.row;
         push_panel(&job, &p);
     }
+    sg_pool_sum(jacobian->jet->pool, products, SG_FLOAT64, count * job.out_row);
 }
 
 static void pull_group(sg_jacobian *jacobian, size_t count, const double *weights, double *products)
@@ -184,7 +188,7 @@ static void pull_group(sg_jacobian *jacobian, size_t count, const double *weight
     job.out = products;
     job.out_row = job.parameters;
     memset(products, 0, count * job.parameters * sizeof *products);
-    for (sgi_panel p = {0}; sgi_next_panel(jacobian, cached_rows, &p);) {
+    for (sgi_panel p = sgi_shared_panels(jacobian); sgi_next_panel(jacobian, cached_rows, &p);) {
         fill_rows(jacobian, &p, false);
         job.rows = p.rows;
         job.vectors = weights + p.row;
@@ -196,6 +200,7 @@ static void pull_group(sg_jacobian *jacobian, size_t count, const double *weight
         }
         sgi_jacobian_run(jacobian, sgi_parts(job.parameters, COLUMN_BLOCK), pull_block, &job);
     }
+    sg_pool_sum(jacobian->jet->pool, products, SG_FLOAT64, count * job.parameters);
 }
 
 static void normal_group(sg_jacobian *jacobian, size_t count, const double *vectors,
@@ -211,7 +216,7 @@ static void normal_group(sg_jacobian *jacobian, size_t count, const double *vect
     pull.out = products;
     pull.out_row = pull.parameters;
     memset(products, 0, count * pull.parameters * sizeof *products);
-    for (sgi_panel p = {0}; sgi_next_panel(jacobian, cached_rows, &p);) {
+    for (sgi_panel p = sgi_shared_panels(jacobian); sgi_next_panel(jacobian, cached_rows, &p);) {
         fill_rows(jacobian, &p, false);
         push_panel(&push, &p);
         pull.rows = p.rows;
@@ -220,6 +225,7 @@ static void normal_group(sg_jacobian *jacobian, size_t count, const double *vect
                     p.rows);
         sgi_jacobian_run(jacobian, sgi_parts(pull.parameters, COLUMN_BLOCK), pull_block, &pull);
     }
+    sg_pool_sum(jacobian->jet->pool, products, SG_FLOAT64, count * pull.parameters);
 }
 
 typedef void group_function(sg_jacobian *jacobian, size_t count, const double *vectors,
@@ -347,6 +353,34 @@ static void add_panel(sg_jacobian *jacobian, const sgi_panel *panel,
         sgi_jacobian_run(jacobian, squares * squares, square_block, &job);
 }
 
+/* Adds the matrix up over ranks, what lies on and above the diagonal, which is brought together in
+ * front for that. */
+static void sum_matrix(sg_pool *pool, double *matrix, size_t n)
+{
+    if (sgi_rank_count(pool) == 1)
+        return;
+    size_t packed = 0;
+    for (size_t i = 0; i < n; packed += n - i, i++)
+        memmove(matrix + packed, matrix + i * n + i, (n - i) * sizeof *matrix);
+    sg_pool_sum(pool, matrix, SG_FLOAT64, packed);
+    for (size_t i = n; i-- > 0;) {
+        packed -= n - i;
+        memmove(matrix + i * n + i, matrix + packed, (n - i) * sizeof *matrix);
+    }
+}
+
+/* Adds up over ranks what each has of its own share. */
+static void sum_parts(sg_jacobian *jacobian, const sg_normal_equations *parts)
+{
+    sg_pool *pool = jacobian->jet->pool;
+    size_t n = jacobian->jet->network->parameters;
+    if (parts->matrix)
+        sum_matrix(pool, parts->matrix, n);
+    sg_pool_sum(pool, parts->right, SG_FLOAT64, n);
+    sg_pool_sum(pool, parts->squares, SG_FLOAT64, n);
+    sg_pool_sum(pool, parts->residuals, SG_FLOAT64, sg_jacobian_residuals(jacobian));
+}
+
 sg_status sg_jacobian_normal(sg_jacobian *jacobian, const sg_normal_equations *parts)
 {
     if (!jacobian || !parts)
@@ -358,11 +392,14 @@ sg_status sg_jacobian_normal(sg_jacobian *jacobian, const sg_normal_equations *p
         memset(parts->right, 0, n * sizeof(double));
     if (parts->squares)
         memset(parts->squares, 0, n * sizeof(double));
+    if (parts->residuals && sgi_rank_count(jacobian->jet->pool) > 1)
+        memset(parts->residuals, 0, sg_jacobian_residuals(jacobian) * sizeof(double));
     sgi_panel_capacity *capacity = parts->matrix ? most_rows : cached_rows;
-    for (sgi_panel p = {0}; sgi_next_panel(jacobian, capacity, &p);) {
+    for (sgi_panel p = sgi_shared_panels(jacobian); sgi_next_panel(jacobian, capacity, &p);) {
         fill_rows(jacobian, &p, parts->right || parts->residuals);
         add_panel(jacobian, &p, parts);
     }
+    sum_parts(jacobian, parts);
     product_job job = new_job(jacobian, 1);
     job.out = parts->matrix;
     if (job.out)

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/params.h"
+#include "base/ranks.h"
 #include "jet/jacobian.h"
 
 enum { BLOCK_ROWS = 192 }; /* residuals of a unit's block of K, each way */
@@ -128,6 +129,7 @@ typedef struct pair_job {
     size_t all; /* residuals: rows and columns of K */
     const sgi_kept_panel *left, *right;
     size_t left_items, right_items, right_blocks; /* items of a block, blocks along the right */
+    size_t before; /* blocks of the pairs before: ranks take turns through all of them */
 } pair_job;
 
 /* A stretch of a panel's items. */
@@ -236,7 +238,9 @@ static void pair_block(void *context, size_t unit, int worker)
     const pair_job *job = context;
     const sg_jacobian *jacobian = job->jacobian;
     size_t i = unit / job->right_blocks, j = unit % job->right_blocks;
-    if (job->left == job->right && j < i)
+    sg_pool *pool = jacobian->jet->pool;
+    size_t turn = (job->before + unit) % (size_t)sgi_rank_count(pool);
+    if ((job->left == job->right && j < i) || turn != (size_t)sgi_rank_index(pool))
         return;
     stretch left = cut(job->left, i, job->left_items), right = cut(job->right, j, job->right_items);
     size_t p = (size_t)set_at(jacobian, job->left->panel.set)->components;
@@ -267,6 +271,7 @@ static void multiply_pair(pair_job *job, const sgi_kept_panel *left, const sgi_k
     job->right_blocks = sgi_parts(right->panel.count, job->right_items);
     size_t left_blocks = sgi_parts(left->panel.count, job->left_items);
     sgi_jacobian_run(job->jacobian, left_blocks * job->right_blocks, pair_block, job);
+    job->before += left_blocks * job->right_blocks;
 }
 
 /* ---- Panels --------------------------------------------------------------------------------- */
@@ -367,10 +372,14 @@ static void make_kernel(pair_job *job, sg_jacobian_method method)
 {
     sgi_kernel_choose(job->jacobian, method);
     job->all = sg_jacobian_residuals(job->jacobian);
+    sg_pool *pool = job->jacobian->jet->pool;
+    if (sgi_rank_count(pool) > 1) /* each fills in its own blocks */
+        memset(job->kernel, 0, job->all * job->all * sizeof *job->kernel);
     if (all_bytes(job->jacobian) <= job->jacobian->panel_bytes)
         kernel_at_once(job);
     else
         kernel_by_pairs(job);
+    sg_pool_sum(pool, job->kernel, SG_FLOAT64, job->all * job->all);
 }
 
 sg_status sg_jacobian_kernel(sg_jacobian *jacobian, const double *weights, double *kernel)

@@ -3,12 +3,17 @@
  * A sum of floating-point numbers depends on its order. So that results do not depend on the number
  * of threads, tiles are cut into units by their number alone; a unit is summed by one thread in the
  * order of its tiles, into memory of its own, and units are added up in their order afterwards,
- * whoever computed them. */
+ * whoever computed them.
+ *
+ * With ranks each of them has a stretch of the tiles, which it cuts into units in the same way.
+ * What is a sum over items is then added up over ranks; what is an array over items has zeros for
+ * those of others, so that adding up brings it together. */
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/params.h"
+#include "base/ranks.h"
 #include "jet/engine.h"
 #include "scale/combine.h"
 
@@ -221,13 +226,22 @@ static bool accumulates(sgi_jet_mode mode)
     return mode == SG_JET_GRADIENT || mode == SG_JET_PULL;
 }
 
-/* The first tile of unit `unit`: units have equal shares of the rows, which stand for the work. */
+/* Rows of the Jacobian are made by the rank that asks for them, everything else is shared. */
+static sg_pool *shared_pool(const sg_jet *jet)
+{
+    return jet->call.mode == SG_JET_ROWS ? NULL : jet->pool;
+}
+
+/* The first tile of unit `unit`: units have equal shares of the rows, which stand for the work.
+ * Those of all ranks are numbered through. */
 static size_t unit_begin(const sg_jet *jet, size_t unit)
 {
+    size_t ranks = (size_t)sgi_rank_count(shared_pool(jet));
     double total = 0, before = 0;
+    unit += (size_t)sgi_rank_index(shared_pool(jet)) * jet->call.units;
     for (size_t s = jet->call.set_begin; s < jet->call.set_end; s++)
         total += (double)jet->states[s].tiles * jet->states[s].rows;
-    double share = total * (double)unit / (double)jet->call.units;
+    double share = total * (double)unit / (double)(ranks * jet->call.units);
     for (size_t s = jet->call.set_begin; s < jet->call.set_end; s++) {
         const sgi_jet_state *state = &jet->states[s];
         double work = (double)state->tiles * state->rows;
@@ -266,21 +280,64 @@ static void cut_tiles(sg_jet *jet)
     }
     /* A unit with a gradient of its own has that to clear and to add up, which takes a few tiles to
      * pay for. Without one every tile can be a unit, for an even load. */
-    size_t units = accumulates(jet->call.mode) ? jet->call.tiles / LEAST_TILES : jet->call.tiles;
+    size_t share = sgi_parts(jet->call.tiles, (size_t)sgi_rank_count(shared_pool(jet)));
+    size_t units = accumulates(jet->call.mode) ? share / LEAST_TILES : share;
     jet->call.units = units < 1 ? 1 : units < jet->most_units ? units : jet->most_units;
+}
+
+/* Adds up over ranks, the moments by way of their sums: `sums` has room for two numbers more. */
+static void combine_ranks(sg_jet *jet, double *sums, sg_moments *moments)
+{
+    double *count = &sums[jet->sums], *total = &sums[jet->sums + 1], own = moments->mean;
+    if (sgi_rank_count(jet->pool) == 1)
+        return;
+    *count = moments->count;
+    *total = moments->count * own;
+    sg_pool_sum(jet->pool, sums, SG_FLOAT64, jet->sums + 2);
+    double mean = *count > 0 ? *total / *count : *total; /* keeps NaN */
+    double m2 = moments->m2 + moments->count * (own - mean) * (own - mean);
+    sg_pool_sum(jet->pool, &m2, SG_FLOAT64, 1);
+    *moments = (sg_moments){*count, mean, m2};
 }
 
 static void combine_results(sg_jet *jet)
 {
-    sg_moments moments = jet->call.adds ? jet->result_moments : (sg_moments){0, 0, 0};
-    for (size_t i = 0; i < jet->sums && !jet->call.adds; i++)
-        jet->result_sums[i] = 0;
+    sg_moments moments = {0, 0, 0};
+    double *sums = jet->call_sums;
+    memset(sums, 0, (jet->sums + 2) * sizeof *sums);
     for (size_t unit = 0; unit < jet->call.units; unit++) {
         sgi_moments_combine(&moments, &jet->unit_moments[unit]);
         for (size_t i = 0; i < jet->sums; i++)
-            jet->result_sums[i] += jet->unit_sums[unit * jet->sums + i];
+            sums[i] += jet->unit_sums[unit * jet->sums + i];
     }
-    jet->result_moments = moments;
+    combine_ranks(jet, sums, &moments);
+    if (!jet->call.adds) {
+        jet->result_moments = (sg_moments){0, 0, 0};
+        memset(jet->result_sums, 0, jet->sums * sizeof *jet->result_sums);
+    }
+    sgi_moments_combine(&jet->result_moments, &moments);
+    for (size_t i = 0; i < jet->sums; i++)
+        jet->result_sums[i] += sums[i];
+}
+
+/* What a call leaves in arrays over items: zeros before it, and the sum over ranks after it. */
+static void share_arrays(sg_jet *jet, bool before)
+{
+    const sgi_jet_call *call = &jet->call;
+    for (size_t s = call->set_begin; s < call->set_end && sgi_rank_count(jet->pool) > 1; s++) {
+        const sg_jet_set *set = &jet->states[s].set;
+        bool push = call->mode == SG_JET_PUSH;
+        void *array = push                            ? (void *)call->products
+                      : call->mode == SG_JET_GRADIENT ? set->value_adjoints
+                                                      : NULL;
+        sg_type type = push ? SG_FLOAT64 : jet->network->type;
+        size_t each = push ? (size_t)set->components
+                           : (size_t)set->points_per_item * (size_t)jet->network->outputs;
+        if (array && before)
+            memset(array, 0, set->items * each * sgi_type_size(type));
+        else if (array)
+            sg_pool_sum(jet->pool, array, type, set->items * each);
+    }
 }
 
 /* The size of the rows that a call asks for. */
@@ -297,7 +354,9 @@ void sgi_jet_run(sg_jet *jet, const sgi_jet_call *call)
     jet->call.store.stream = call->mode == SG_JET_ROWS && row_bytes(jet) > STREAM_BYTES;
     cut_tiles(jet);
     sgi_jet_pack(jet, jet->network->values, jet->packed);
+    share_arrays(jet, true);
     sg_pool_run(jet->pool, jet->call.units, run_unit, jet);
+    share_arrays(jet, false);
     if (call->mode == SG_JET_FORWARD || call->mode == SG_JET_GRADIENT)
         combine_results(jet);
 }
@@ -371,4 +430,5 @@ void sgi_jet_collect(sg_jet *jet, void *gradient)
     sg_pool_run(jet->pool, sgi_parts(all, COMBINE_ELEMENTS), combine_part, jet);
     pack_job job = {jet, gradient, NULL};
     sg_pool_run(jet->pool, (size_t)jet->network->layer_count, unpack_layer, &job);
+    sg_pool_sum(jet->pool, gradient, jet->network->type, jet->network->parameters);
 }

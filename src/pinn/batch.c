@@ -2,11 +2,13 @@
 #include <string.h>
 
 #include "base/params.h"
+#include "base/ranks.h"
 #include "pinn/pinn.h"
 
 struct sg_pinn_batch {
     sg_allocator allocator;
     const sg_pinn *pinn;
+    sg_pool *pool;
     sgi_residual *residual;
     sg_jet *engine;
     sg_jet *integrals;    /* of the sets that are integrals alone; NULL: there are none */
@@ -92,6 +94,7 @@ sg_status sg_pinn_batch_create(sg_pinn_batch **out, sg_pinn *pinn,
     if (!b)
         return SG_ERROR_MEMORY;
     b->pinn = pinn;
+    b->pool = config->pool;
     sg_status status = create_residual(b, config);
     if (status == SG_OK)
         status = create_engine(b, config);
@@ -275,9 +278,13 @@ size_t sg_pinn_residual_count(const sg_pinn_batch *b)
 
 void sgi_pinn_point_residuals(sg_pinn_batch *b, double *residuals)
 {
+    size_t count = sg_pinn_residual_count(b);
+    if (sgi_rank_count(b->pool) > 1) /* each fills in its own share */
+        memset(residuals, 0, count * sizeof *residuals);
     sgi_residual_store(b->residual, residuals);
     sg_jet_forward(b->engine);
     sgi_residual_store(b->residual, NULL);
+    sg_pool_sum(b->pool, residuals, SG_FLOAT64, count);
 }
 
 /* `vector` (residual_count) of single points becomes that of the residual vector, or back. */

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/params.h"
+#include "base/ranks.h"
 #include "pinn/refinement.h"
 #include "pinn/second.h"
 
@@ -354,6 +355,15 @@ static sg_status first_order_step(sg_pinn_trainer *t, sg_pinn_step *result)
     return status;
 }
 
+/* Seconds since then, the first rank's for all, so that all end a stage after the same step. */
+static double seconds_since(const sg_pinn_trainer *t, double began)
+{
+    double seconds = sgi_rank_index(t->pool) == 0 ? sgi_seconds() - began : 0;
+    if (current(t)->settings->seconds > 0)
+        sg_pool_sum(t->pool, &seconds, SG_FLOAT64, 1);
+    return seconds;
+}
+
 sg_status sg_pinn_trainer_step(sg_pinn_trainer *t, sg_pinn_step *result)
 {
     if (!t || !result)
@@ -369,11 +379,13 @@ sg_status sg_pinn_trainer_step(sg_pinn_trainer *t, sg_pinn_step *result)
     result->scale = sg_scaler_report(s->scaler);
     t->report = s->second ? sgi_second_last(s->second) : NULL;
     result->info.step = step;
+    if (sg_pool_broken(t->pool)) /* what failed after that is no news */
+        status = SG_ERROR_REDUCE;
     if (status != SG_OK)
         return status;
     t->place.stage_steps++;
     t->place.skipped += result->info.skipped;
-    t->place.stage_seconds += sgi_seconds() - began;
+    t->place.stage_seconds += seconds_since(t, began);
     t->place.loss = result->loss.total;
     settle(t);
     return SG_OK;
