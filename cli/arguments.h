@@ -50,6 +50,7 @@ typedef struct cli_command {
     const char *summary;  /* one line */
     const char *details;  /* for --help, may be NULL */
     int (*run)(const cli_arguments *arguments);
+    bool trains; /* ranks do it together; other commands are the first rank's alone */
 } cli_command;
 
 extern const cli_command commands[];

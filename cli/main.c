@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "generate.h"
 #include "guard.h"
+#include "ranks.h"
 #include "session.h"
 #include "stablegrad/version.h"
 #include "text/nearest.h"
@@ -16,31 +17,32 @@
 const cli_command commands[] = {
     {"train", "FILE", 1, 1, "set threads seed out resume insist isa quiet json",
      "Train a network to solve the problem, or the task on images, in FILE", train_details,
-     run_train},
+     run_train, true},
     {"compare", "FILE", 1, 1, "set threads seed seeds variants out resume isa quiet json",
      "Train with and without StableGrad from the same start, and compare", compare_details,
-     run_compare},
+     run_compare, true},
     {"eval", "RUN", 1, 1,
      "problem grid points fields residuals precision best out force threads json",
-     "Evaluate a trained network at points or on a grid", eval_details, run_eval},
+     "Evaluate a trained network at points or on a grid", eval_details, run_eval, false},
     {"export", "RUN FILE", 2, 2, "problem grid fields residuals precision best threads force",
      "Write the solution as .npz, .csv, .vti or .vtu, or the network as .onnx or .c",
-     export_details, run_export},
+     export_details, run_export, false},
     {"diagnose", "RUN", 1, 1, "step set threads json",
      "Measure kernels, stability and the theorem's margin at a checkpoint", diagnose_details,
-     run_diagnose},
+     run_diagnose, false},
     {"reproduce", "[WHAT]", 0, 1, "budget seeds only set threads out resume isa quiet json",
      "Repeat an experiment of the paper beside the paper's numbers, or list them",
-     reproduce_details, run_reproduce},
+     reproduce_details, run_reproduce, true},
     {"check", "FILE", 1, 1, "set threads seconds json",
-     "Check a file without training, and whether the reference solves it", NULL, run_check},
+     "Check a file without training, and whether the reference solves it", NULL, run_check, false},
     {"report", "RUN", 1, 1, "quiet", "Write the report of a run or of a comparison anew", NULL,
-     run_report},
+     run_report, false},
     {"new", "FILE", 1, 1, "images force quiet", "Write a commented problem to start from", NULL,
-     run_new},
+     run_new, false},
     {"list", "", 0, 0, "json", "List the shipped problems and the runs in this folder", NULL,
-     run_list},
-    {"help", "[COMMAND]", 0, 1, "", "Explain the program or one of its commands", NULL, run_help},
+     run_list, false},
+    {"help", "[COMMAND]", 0, 1, "", "Explain the program or one of its commands", NULL, run_help,
+     false},
 };
 const size_t command_count = sizeof commands / sizeof commands[0];
 
@@ -105,7 +107,7 @@ static int run_program(int argc, char **argv)
         return EXIT_DONE;
     }
     remember_command(argc, argv);
-    return command->run(&arguments);
+    return run_as_rank(command, &arguments);
 }
 
 /* If stdin, stdout or stderr is closed, the next file that is opened would get its number, and the

@@ -11,11 +11,13 @@
 
 #include "base/diagnostic.h"
 #include "files/file.h"
+#include "ranks.h"
 #include "text/nearest.h"
 
 enum { COMMAND_SIZE = 2048, MOST_JSON = 16 << 20 };
 
 volatile sig_atomic_t stop_requested;
+static volatile sig_atomic_t silent;
 static char command_line[COMMAND_SIZE];
 static char **arguments_given;
 
@@ -202,7 +204,7 @@ sg_pool *open_pool(const cli_arguments *arguments)
 
 bool read_isa(const cli_arguments *arguments, sg_isa *isa)
 {
-    *isa = SG_ISA_AUTO;
+    *isa = isa_of_ranks();
     if (!arguments->isa)
         return true;
     for (int i = SG_ISA_AUTO; i < SG_ISA_COUNT; i++)
@@ -230,8 +232,15 @@ static void on_signal(int number)
     static const char text[] = "stablegrad: stops after this step; again to end at once\n";
     stop_requested = 1;
     signal(number, SIG_DFL); /* the next one ends the program */
+    if (silent)
+        return;
     ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
     (void)written;
+}
+
+void leave_signals_to_others(void)
+{
+    silent = 1;
 }
 
 void watch_signals(void)

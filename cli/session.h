@@ -36,12 +36,15 @@ bool problem_folder(char path[SG_PATH_SIZE]);
 /* A pool of --threads; NULL, with a diagnostic, if it cannot be made. */
 sg_pool *open_pool(const cli_arguments *arguments);
 
-/* The instruction set of --isa; false, with a diagnostic, if it is not one or cannot run here. */
+/* The instruction set of --isa, or the best one that all ranks have; false, with a diagnostic, if
+ * it is not one or cannot run here. */
 bool read_isa(const cli_arguments *arguments, sg_isa *isa);
 
 /* Set once Ctrl-C or a termination signal came; a second one ends the program at once. */
 extern volatile sig_atomic_t stop_requested;
 void watch_signals(void);
+/* This process says nothing of signals: another one that gets them too does. */
+void leave_signals_to_others(void);
 
 /* The command line as typed, for run.json. */
 void remember_command(int argc, char **argv);

@@ -9,6 +9,7 @@
 #include "base/diagnostic.h"
 #include "printable.h"
 #include "progress.h"
+#include "ranks.h"
 #include "report/report.h"
 #include "run_state.h"
 #include "train/diagnosis.h"
@@ -41,11 +42,14 @@ static void introduce(void *context)
 {
     narrator *t = context;
     const cli_arguments *arguments = t->of->arguments;
+    char text[160];
     if (t->introduced || !t->of->heading)
         return;
     t->introduced = true;
     if (!arguments->quiet && !arguments->json)
         t->of->work->kind->heading(t->of->work->file, t->subject);
+    if (!arguments->quiet && !arguments->json && describe_ranks(text, sizeof text))
+        printf("ranks     %s\n", text);
     fflush(stdout);
     for (size_t i = 0; i < t->subject->note_count; i++)
         warn("%s", t->subject->notes[i]);
@@ -250,10 +254,15 @@ int train_and_tell(const training *t, sgi_train_result *result)
     narrator teller = {.of = t, .json = t->arguments->json};
     result = result ? result : &own;
     w->kind->method(w->file, label, sizeof label);
+    announce_job(
+        &(rank_job){w->origin, w->origin_size, t->folder, t->resume, t->arguments->insist, t->isa});
     sg_status status = w->kind->subject(&subject, w->file, t->pool, t->isa, &diagnostic);
-    if (status != SG_OK) {
-        tell(&diagnostic);
-        return exit_code_of_input(status);
+    if (!all_are_ready(status == SG_OK, "")) {
+        if (status != SG_OK)
+            tell(&diagnostic);
+        else
+            sgi_subject_destroy(subject);
+        return status != SG_OK ? exit_code_of_input(status) : EXIT_RUN_FAILED;
     }
     teller.subject = subject;
     progress_begin(&teller.line, stdout, t->arguments->quiet || t->arguments->json, t->shown,
@@ -269,7 +278,9 @@ int train_and_tell(const training *t, sgi_train_result *result)
                                .threads = sg_pool_threads(t->pool),
                                .events = {&teller, on_step, on_evaluation, on_note, introduce,
                                           on_diagnosis, t->reports ? on_page : NULL},
-                               .stop = &stop_requested};
+                               .stop = &stop_requested,
+                               .ranks = our_ranks(),
+                               .pool = t->pool};
     status = sgi_train(&config, result, &diagnostic, NULL);
     int code;
     if (status != SG_OK) {
@@ -277,6 +288,7 @@ int train_and_tell(const training *t, sgi_train_result *result)
             fputc('\n', stdout);
         tell(&diagnostic);
         code = exit_code_of(status);
+        end_all_ranks(code);
     } else {
         progress_end(&teller.line, (int64_t)result->steps, teller.values, teller.value_count);
         code = tell_end(t, &teller, result, &diagnostic);

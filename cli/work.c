@@ -2,6 +2,7 @@
 #include "work.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -20,13 +21,42 @@ static const work_kind *kind_of_text(const char *text, size_t size)
     return kinds[k];
 }
 
+/* Notes path and sets. */
+static sg_status keep_origin(work *w, const char *path, const char *const *sets, size_t count)
+{
+    size_t size = strlen(path) + 1;
+    for (size_t i = 0; i < count; i++)
+        size += strlen(sets[i]) + 1;
+    char *at = w->origin = malloc(size);
+    if (!at)
+        return SG_ERROR_MEMORY;
+    w->origin_size = size;
+    at = stpcpy(at, path) + 1;
+    for (size_t i = 0; i < count; i++)
+        at = stpcpy(at, sets[i]) + 1;
+    return SG_OK;
+}
+
+sg_status load_origin(work *w, const char *origin, size_t size, sg_diagnostic *diagnostic)
+{
+    const char *sets[MOST_SETS + MOST_MORE + 1];
+    const char *end = origin + size, *at = origin + strnlen(origin, size) + 1;
+    size_t count = 0;
+    *w = (work){0};
+    if (size == 0 || end[-1] != '\0')
+        return SG_ERROR_FORMAT;
+    for (; at < end && count < sizeof sets / sizeof *sets; at += strlen(at) + 1)
+        sets[count++] = at;
+    return at < end ? SG_ERROR_FORMAT : load_work(w, origin, sets, count, diagnostic);
+}
+
 sg_status load_work(work *w, const char *path, const char *const *sets, size_t count,
                     sg_diagnostic *diagnostic)
 {
     sg_allocator heap = sgi_allocator_or_heap(NULL);
     char *text;
     size_t size;
-    *w = (work){NULL, NULL};
+    *w = (work){0};
     sg_status status = sgi_document_text(path, &heap, &text, &size, diagnostic);
     if (status != SG_OK)
         return status;
@@ -34,6 +64,10 @@ sg_status load_work(work *w, const char *path, const char *const *sets, size_t c
     w->kind = kind_of_text(text, size);
     status = w->kind->open(&w->file, &source, sets, count, diagnostic);
     sgi_release(&heap, text);
+    if (status == SG_OK)
+        status = keep_origin(w, path, sets, count);
+    if (status != SG_OK)
+        close_work(w);
     return status;
 }
 
@@ -97,4 +131,6 @@ void close_work(work *w)
     if (w->file)
         w->kind->close(w->file);
     w->file = NULL;
+    free(w->origin);
+    w->origin = NULL;
 }

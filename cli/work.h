@@ -80,6 +80,8 @@ extern const work_kind image_work; /* in a build without networks for them it op
 typedef struct work {
     const work_kind *kind;
     void *file;
+    char *origin; /* path and sets, each with a 0 behind it, for other ranks to open the same */
+    size_t origin_size;
 } work;
 
 /* Reads a file with `count` values set, whatever its kind. */
@@ -97,5 +99,8 @@ void close_work(work *w);
 
 /* The kind of the file at `path`; the last of the list if it cannot be read. */
 const work_kind *kind_of(const char *path);
+
+/* Reads what the origin of another work says. */
+sg_status load_origin(work *w, const char *origin, size_t size, sg_diagnostic *diagnostic);
 
 #endif

@@ -73,6 +73,9 @@ endforeach()
 
 if(TARGET stablegrad-program)
     install(TARGETS stablegrad-program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    if(TARGET stablegrad-mpi)
+        install(TARGETS stablegrad-mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/stablegrad)
+    endif()
     install(DIRECTORY problems DESTINATION ${CMAKE_INSTALL_DATADIR}/stablegrad)
     install(FILES ${PROJECT_BINARY_DIR}/cli/stablegrad.man DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
             RENAME stablegrad.1)

@@ -77,6 +77,7 @@ sg_status sgi_record_write(const sgi_run_record *record, sg_diagnostic *diagnost
     sgi_json_text(object, "title", subject->title);
     sgi_json_text(object, "variant", config->variant);
     sgi_json_text(object, "label", config->label);
+    json_object_set_new(object, "ranks", json_integer(config->ranks ? config->ranks->count : 1));
     json_object_set_new(object, "seed", json_integer((json_int_t)subject->training->seed));
     json_object_set_new(object, "threads", json_integer(config->threads));
     sgi_json_text(object, "version", sg_version());

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "files/file.h"
+#include "train/agree.h"
 #include "train/record.h"
 
 /* Everything a run carries along. */
@@ -32,6 +33,12 @@ typedef struct run {
     char started[32];
     sgi_seal written; /* problem.yaml */
 } run;
+
+/* The first rank writes for all. */
+static bool writes(const run *r)
+{
+    return !r->config->ranks || r->config->ranks->rank == 0;
+}
 
 static double seconds_trained(const run *r)
 {
@@ -64,6 +71,8 @@ static sg_status path_of(const run *r, const char *name, char path[SG_PATH_SIZE]
 static sg_status save_checkpoint(run *r)
 {
     char path[SG_PATH_SIZE], before[SG_PATH_SIZE];
+    if (!writes(r))
+        return SG_OK;
     sg_status status = path_of(r, "last.safetensors", path);
     if (status == SG_OK)
         status = path_of(r, "previous.safetensors", before);
@@ -86,6 +95,8 @@ static sg_status save_checkpoint(run *r)
 static sg_status save_weights(run *r, const char *name)
 {
     char path[SG_PATH_SIZE];
+    if (!writes(r))
+        return SG_OK;
     sg_status status = path_of(r, name, path);
     if (status != SG_OK)
         return status;
@@ -96,6 +107,8 @@ static sg_status write_problem(run *r)
 {
     char path[SG_PATH_SIZE];
     char *text;
+    if (!writes(r))
+        return SG_OK;
     sg_status status = path_of(r, "problem.yaml", path);
     if (status == SG_OK && r->subject->type->keep)
         status = r->subject->type->keep(r->subject, r->config->folder, r->diagnostic);
@@ -114,6 +127,8 @@ static sg_status write_problem(run *r)
 
 static sg_status write_record(run *r, const char *state, const char *reason)
 {
+    if (!writes(r))
+        return SG_OK;
     sgi_run_record record = {.config = r->config,
                              .state = state,
                              .reason = reason,
@@ -133,7 +148,7 @@ static sg_status log_step(run *r, const sgi_step_metrics *metrics, bool write)
         r->config->events.step(r->config->events.context, metrics);
     if (metrics->note)
         tell(r, "%s", metrics->note);
-    return write ? sgi_metrics_step(&r->metrics, metrics, r->diagnostic) : SG_OK;
+    return write && writes(r) ? sgi_metrics_step(&r->metrics, metrics, r->diagnostic) : SG_OK;
 }
 
 /* Whether the loss is watched after a hand-over for the last time in this step. */
@@ -194,7 +209,10 @@ static sg_status evaluate(run *r)
 {
     sgi_evaluation_metrics metrics = {
         .step = r->progress.step, .best = r->progress.best, .best_step = r->progress.best_step};
-    sg_status status = r->subject->type->evaluate(r->subject, &metrics, r->diagnostic);
+    sg_status status =
+        sgi_agree_on_weights(r->config->ranks, r->subject, r->progress.step, r->diagnostic);
+    if (status == SG_OK)
+        status = r->subject->type->evaluate(r->subject, &metrics, r->diagnostic);
     if (status != SG_OK)
         return status;
     metrics.seconds = seconds_trained(r);
@@ -204,10 +222,24 @@ static sg_status evaluate(run *r)
         r->config->events.evaluation(r->config->events.context, &metrics);
     if (metrics.note)
         tell(r, "%s", metrics.note);
-    status = sgi_metrics_evaluation(&r->metrics, &metrics, r->diagnostic);
+    if (writes(r))
+        status = sgi_metrics_evaluation(&r->metrics, &metrics, r->diagnostic);
     if (metrics.anew)
         r->progress.best = INFINITY;
     return status == SG_OK ? keep_best(r, metrics.score) : status;
+}
+
+/* What only the first rank does, it does alone. */
+static void join_ranks(const run *r)
+{
+    if (r->config->ranks) /* a pool and ranks that make sense, or the run had not begun */
+        (void)!sg_pool_set_ranks(r->config->pool, r->config->ranks);
+}
+
+static void leave_ranks(const run *r)
+{
+    if (r->config->ranks)
+        (void)!sg_pool_set_ranks(r->config->pool, NULL);
 }
 
 /* Brings the folder up to date for a page of the run so far, when one is due. What cannot be
@@ -219,11 +251,13 @@ static void follow(run *r)
         return;
     sg_diagnostic *kept = r->diagnostic, unread = {0};
     r->diagnostic = &unread;
+    leave_ranks(r);
     sg_status status = write_record(r, "running", "");
     if (status == SG_OK && r->subject->type->show)
         status = r->subject->type->show(r->subject, r->config->folder, &unread);
     if (status == SG_OK)
         r->config->events.page(r->config->events.context);
+    join_ranks(r);
     r->diagnostic = kept;
     double ended = sgi_seconds();
     r->page_due = ended + SG_PAGE_PART * (ended - begun);
@@ -240,6 +274,8 @@ static sg_status diagnose(run *r)
         r->config->events.diagnosis(r->config->events.context, &diagnosis);
     if (note)
         tell(r, "%s", note);
+    if (!writes(r))
+        return SG_OK;
     return sgi_metrics_diagnosis(&r->metrics, &diagnosis, seconds_trained(r), r->diagnostic);
 }
 
@@ -311,15 +347,20 @@ static sg_status one_step(run *r)
 
 static sg_status loop(run *r)
 {
-    sg_status status = SG_OK;
+    join_ranks(r);
+    sg_status status =
+        sgi_agree_on_weights(r->config->ranks, r->subject, r->progress.step, r->diagnostic);
     r->result->end = SG_TRAIN_COMPLETE;
     while (status == SG_OK && r->result->end == SG_TRAIN_COMPLETE &&
            r->progress.step < r->subject->steps && !r->subject->over) {
-        if (r->config->stop && *r->config->stop) {
+        bool stop = r->config->stop && *r->config->stop;
+        status = sgi_agree_to_stop(r->config->ranks, &stop, r->diagnostic);
+        if (status == SG_OK && stop) {
             r->result->end = SG_TRAIN_INTERRUPTED;
             return SG_OK;
         }
-        status = one_step(r);
+        if (status == SG_OK)
+            status = one_step(r);
     }
     /* A run without a single step is none, however few there were to be. */
     if (status == SG_OK && r->result->end == SG_TRAIN_COMPLETE && r->progress.step > 0 &&
@@ -358,11 +399,12 @@ static sg_status finish(run *r)
     if (r->result->end != SG_TRAIN_FAILED) {
         if (r->evaluated_step != r->progress.step)
             status = evaluate(r);
+        leave_ranks(r);
         if (status == SG_OK)
             status = save_checkpoint(r);
         if (status == SG_OK)
             status = save_weights(r, "weights.safetensors");
-        if (status == SG_OK)
+        if (status == SG_OK && writes(r))
             status = r->subject->type->finish(r->subject, r->config->folder, r->diagnostic);
         if (status == SG_OK && r->subject->last_note)
             tell(r, "%s", r->subject->last_note);
@@ -513,14 +555,14 @@ static sg_status start(run *r)
     strftime(r->started, sizeof r->started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     const sgi_train_config *config = r->config;
     r->progress.best = INFINITY;
-    if (config->resume)
+    if (config->resume && writes(r))
         (void)sgi_file_remove_temporaries(config->folder, sgi_run_files, SG_RUN_FILES);
     sg_status status = identify(r);
     if (status == SG_OK && config->resume)
         status = restore(r);
     if (status == SG_OK)
         status = write_problem(r);
-    if (status == SG_OK)
+    if (status == SG_OK && writes(r))
         status = sgi_metrics_open(&r->metrics, config->folder, r->progress.step, r->diagnostic);
     r->began = sgi_seconds();
     r->page_due = r->began + SG_PAGE_FIRST;
@@ -558,6 +600,7 @@ sg_status sgi_train(const sgi_train_config *config, sgi_train_result *result,
         status = loop(&r);
     if (status == SG_OK)
         status = finish(&r);
+    leave_ranks(&r);
     if (begun && status != SG_OK)
         record_failure(&r);
     sgi_metrics_close(&r.metrics);

@@ -8,6 +8,7 @@
 
 #include "base/list.h"
 #include "stablegrad/pinn.h"
+#include "stablegrad/ranks.h"
 #include "train/subject.h"
 
 /* Steps that may be skipped in a row before the run gives up. */
@@ -45,6 +46,11 @@ typedef struct sgi_train_config {
     int threads;
     sgi_train_events events;
     const volatile sig_atomic_t *stop; /* set by a signal: checkpoint and end; may be NULL */
+    /* NULL: alone. Otherwise every rank calls sgi_train with the same subject; the first one
+     * writes, the others only read the checkpoint. Steps, evaluations and diagnoses are then
+     * collective. */
+    const sg_ranks *ranks;
+    sg_pool *pool; /* the subject's; needed with ranks */
 } sgi_train_config;
 
 #define SG_TRAIN_END_LIST(X)                                                                       \

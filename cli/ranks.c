@@ -1,0 +1,317 @@
+/* One of several ranks: see ranks.h. */
+#include "ranks.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/diagnostic.h"
+#include "commands.h"
+#include "ranks_module.h"
+#include "training.h"
+#include "work.h"
+
+enum { REASON_SIZE = 1024, PATIENCE = 300, MOST_ORIGIN = 1 << 20 };
+
+static ranks_module module;
+static sg_ranks ranks;
+static sg_isa common_isa;
+
+const sg_ranks *our_ranks(void)
+{
+    return ranks.count > 1 ? &ranks : NULL;
+}
+
+/* ---- How the program was started --------------------------------------------------------------
+ */
+
+typedef struct launch {
+    int rank, count;
+    const char *by;
+    bool mute; /* by a launcher that does not tell the processes of each other */
+} launch;
+
+static int number_in(const char *name, int otherwise)
+{
+    const char *text = getenv(name);
+    return text && text[0] ? (int)strtol(text, NULL, 10) : otherwise;
+}
+
+static launch find_launch(void)
+{
+    static const struct {
+        const char *count, *rank, *by;
+    } known[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "mpirun"},
+                 {"PMI_SIZE", "PMI_RANK", "its launcher"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (getenv(known[i].count))
+            return (launch){number_in(known[i].rank, 0), number_in(known[i].count, 1), known[i].by,
+                            false};
+    int tasks = number_in("SLURM_STEP_NUM_TASKS", 1);
+    if (tasks > 1 && getenv("SLURM_PROCID"))
+        return (launch){number_in("SLURM_PROCID", 0), tasks, "srun", !getenv("PMIX_RANK")};
+    return (launch){0, 1, NULL, false};
+}
+
+/* ---- Joining ----------------------------------------------------------------------------------
+ */
+
+/* The module lies beside the program, or where it is installed. */
+static void *load_module(void)
+{
+    static const char *const folders[] = {"", SG_MODULE_FOLDER "/"};
+    char program[SG_PATH_SIZE];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    void *found = NULL;
+    program[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(program, '/');
+    if (!slash)
+        return NULL;
+    *slash = '\0';
+    for (size_t i = 0; i < sizeof folders / sizeof *folders && !found; i++) {
+        char path[SG_PATH_SIZE];
+        int size = snprintf(path, sizeof path, "%s/%s" RANKS_MODULE_FILE, program, folders[i]);
+        if (size > 0 && size < SG_PATH_SIZE && access(path, F_OK) == 0) {
+            found = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+            if (!found)
+                complain("%s", dlerror());
+        }
+    }
+    return found;
+}
+
+static int refuse(const launch *l, const char *why)
+{
+    if (l->rank == 0)
+        complain("%s started this as one of %d processes, %s", l->by, l->count, why);
+    return EXIT_BAD_INPUT;
+}
+
+/* The lowest instruction set that a rank has: all compute with the same one. */
+static bool agree_on_isa(void)
+{
+    bool agreed = true;
+    common_isa = sg_isa_resolve(SG_ISA_AUTO);
+    for (int i = SG_ISA_AUTO + 1; i < SG_ISA_COUNT && agreed; i++) {
+        double have = sg_isa_resolve((sg_isa)i) != SG_ISA_AUTO;
+        agreed = ranks.sum(ranks.context, &have, SG_FLOAT64, 1) == 0;
+        if (have == ranks.count)
+            common_isa = (sg_isa)i;
+    }
+    return agreed;
+}
+
+static int join(const launch *l)
+{
+    open_ranks_function *open;
+    char reason[REASON_SIZE] = "";
+    if (l->mute)
+        return refuse(l, "but did not connect them: srun --mpi=pmix does");
+    void *library = load_module(), *entry = library ? dlsym(library, RANKS_MODULE_ENTRY) : NULL;
+    if (!entry)
+        return refuse(l, "but this build has no MPI, and each would train alone. Debian's "
+                         "libopenmpi-dev, then build anew");
+    memcpy(&open, &entry, sizeof open);
+    module.patience = PATIENCE;
+    if (!open(&module, reason, sizeof reason)) {
+        complain("rank %d of %d: %s", l->rank, l->count, reason);
+        return EXIT_RUN_FAILED;
+    }
+    if (module.count != l->count) {
+        module.leave();
+        return refuse(l, "but they do not find each other: it belongs to another MPI than the one "
+                         "that this program was built with");
+    }
+    ranks = (sg_ranks){module.rank, module.count, module.sum, &module};
+    if (!agree_on_isa()) {
+        complain("rank %d of %d: the other ranks cannot be reached", l->rank, l->count);
+        return EXIT_RUN_FAILED;
+    }
+    return EXIT_DONE;
+}
+
+sg_isa isa_of_ranks(void)
+{
+    return our_ranks() ? common_isa : SG_ISA_AUTO;
+}
+
+bool describe_ranks(char *text, size_t size)
+{
+    if (!our_ranks())
+        return false;
+    snprintf(text, size, "%d, with %s%s", ranks.count, module.version,
+             module.crowded ? "; there are more of them on this host than processors, which is slow"
+                            : "");
+    return true;
+}
+
+/* ---- Jobs -------------------------------------------------------------------------------------
+ */
+
+typedef enum order { ORDER_TRAIN, ORDER_END } order;
+
+/* What goes before a job: fixed size, the same program on all ranks. */
+typedef struct message {
+    order order;
+    int code; /* ORDER_END */
+    bool resume, insist;
+    sg_isa isa;
+    size_t origin_size;
+    char folder[SG_PATH_SIZE];
+} message;
+
+/* From the first rank to all; a rank that cannot be reached ends the program. */
+static void pass_on(void *bytes, size_t size)
+{
+    if (module.broadcast(&module, bytes, size, 0) == 0)
+        return;
+    complain("rank %d of %d on %s: the other ranks cannot be reached", ranks.rank, ranks.count,
+             module.host);
+    module.end_all(EXIT_RUN_FAILED);
+}
+
+void announce_job(const rank_job *job)
+{
+    if (!our_ranks())
+        return;
+    message m = {.order = ORDER_TRAIN,
+                 .resume = job->resume,
+                 .insist = job->insist,
+                 .isa = job->isa,
+                 .origin_size = job->origin_size};
+    snprintf(m.folder, sizeof m.folder, "%s", job->folder);
+    pass_on(&m, sizeof m);
+    pass_on((void *)(uintptr_t)job->origin, job->origin_size);
+}
+
+bool all_are_ready(bool ready, const char *reason)
+{
+    if (!our_ranks())
+        return ready;
+    char text[REASON_SIZE] = "";
+    double missing = !ready;
+    int who = -1;
+    if (ranks.sum(ranks.context, &missing, SG_FLOAT64, 1) != 0)
+        return false;
+    if (missing == 0)
+        return true;
+    for (int r = 0; r < ranks.count && who < 0; r++) { /* the first of them has the word */
+        double it = r == ranks.rank && !ready;
+        if (ranks.sum(ranks.context, &it, SG_FLOAT64, 1) != 0)
+            return false;
+        who = it > 0 ? r : -1;
+    }
+    if (ranks.rank == who)
+        snprintf(text, sizeof text, "rank %d of %d on %s: %s", ranks.rank, ranks.count, module.host,
+                 reason);
+    if (module.broadcast(&module, text, sizeof text, who) == 0 && ranks.rank == 0 && who != 0)
+        complain("%s", text);
+    return false;
+}
+
+void end_all_ranks(int code)
+{
+    if (our_ranks())
+        module.end_all(code);
+}
+
+/* A rank that fails alone says why. One that fails together with the first leaves it the word: by
+ * then that has ended all. */
+static int fail_alone(const sg_diagnostic *diagnostic, sg_status status)
+{
+    char text[REASON_SIZE];
+    sleep(1);
+    sgi_diagnostic_line(diagnostic, text, sizeof text);
+    complain("rank %d of %d on %s: %s", ranks.rank, ranks.count, module.host,
+             text[0] ? text : sg_status_text(status));
+    module.end_all(exit_code_of(status));
+    return EXIT_RUN_FAILED;
+}
+
+/* Trains what the first rank has announced. */
+static int take_part(const message *m, const char *origin, sg_pool *pool)
+{
+    sg_diagnostic diagnostic = {0};
+    sgi_subject *subject = NULL;
+    char reason[REASON_SIZE] = "";
+    work w = {0};
+    sg_status status = load_origin(&w, origin, m->origin_size, &diagnostic);
+    if (status == SG_OK)
+        status = w.kind->subject(&subject, w.file, pool, m->isa, &diagnostic);
+    if (status != SG_OK)
+        sgi_diagnostic_line(&diagnostic, reason, sizeof reason);
+    if (all_are_ready(status == SG_OK, reason)) {
+        sgi_train_result result;
+        sgi_train_config config = {.subject = subject,
+                                   .folder = m->folder,
+                                   .resume = m->resume,
+                                   .insist = m->insist,
+                                   .threads = sg_pool_threads(pool),
+                                   .stop = &stop_requested,
+                                   .ranks = our_ranks(),
+                                   .pool = pool};
+        status = sgi_train(&config, &result, &diagnostic, NULL);
+        if (status != SG_OK)
+            return fail_alone(&diagnostic, status);
+    }
+    sgi_subject_destroy(subject);
+    close_work(&w);
+    return EXIT_DONE;
+}
+
+/* All but the first rank: takes part in whatever is announced, until the end is. */
+static int follow(const cli_arguments *arguments)
+{
+    sg_pool *pool = open_pool(arguments);
+    if (!pool) {
+        module.end_all(EXIT_RUN_FAILED);
+        return EXIT_RUN_FAILED;
+    }
+    leave_signals_to_others();
+    watch_signals();
+    for (int code = EXIT_DONE;;) {
+        message m;
+        module.patience = INFINITY; /* between two trainings the first rank may take its time */
+        pass_on(&m, sizeof m);
+        module.patience = PATIENCE;
+        if (m.order == ORDER_END || code != EXIT_DONE) {
+            sg_pool_destroy(pool);
+            return m.code;
+        }
+        char *origin = m.origin_size <= MOST_ORIGIN ? malloc(m.origin_size) : NULL;
+        if (!origin) {
+            complain("rank %d of %d on %s: out of memory", ranks.rank, ranks.count, module.host);
+            module.end_all(EXIT_RUN_FAILED);
+            return EXIT_RUN_FAILED;
+        }
+        pass_on(origin, m.origin_size);
+        code = take_part(&m, origin, pool);
+        free(origin);
+    }
+}
+
+static int lead(const cli_command *command, const cli_arguments *arguments)
+{
+    int code = command->run(arguments);
+    message m = {.order = ORDER_END, .code = code};
+    pass_on(&m, sizeof m);
+    return code;
+}
+
+int run_as_rank(const cli_command *command, const cli_arguments *arguments)
+{
+    launch l = find_launch();
+    if (l.count < 2)
+        return command->run(arguments);
+    if (!command->trains)
+        return l.rank == 0 ? command->run(arguments) : EXIT_DONE;
+    wait_passively(); /* MPI cannot be joined twice */
+    int code = join(&l);
+    if (code != EXIT_DONE)
+        return code;
+    code = ranks.rank == 0 ? lead(command, arguments) : follow(arguments);
+    module.leave();
+    return ranks.rank == 0 ? code : EXIT_DONE;
+}
