@@ -20,10 +20,10 @@ sg_status sgi_agree_to_stop(const sg_ranks *ranks, bool *stop, sg_diagnostic *di
     return SG_OK;
 }
 
-static uint64_t hash_weights(const sgi_subject *subject, uint64_t step)
+static uint64_t hash_weights(const sgi_subject *subject, uint64_t file, uint64_t step)
 {
     const sg_params *params = sgi_scaler_look(subject->scaler).params;
-    uint64_t hash = sgi_hash(SG_HASH_START, &step, sizeof step);
+    uint64_t hash = sgi_hash(file, &step, sizeof step);
     for (size_t i = 0; i < sg_params_count(params); i++) {
         const sg_span *span = sg_params_at(params, i);
         hash = sgi_hash(hash, span->value, span->count * sgi_type_size(span->type));
@@ -32,12 +32,12 @@ static uint64_t hash_weights(const sgi_subject *subject, uint64_t step)
 }
 
 /* A double holds half of a hash exactly, and the sum of as many halves as there are ranks. */
-sg_status sgi_agree_on_weights(const sg_ranks *ranks, const sgi_subject *subject, uint64_t step,
-                               sg_diagnostic *diagnostic)
+sg_status sgi_agree_on_weights(const sg_ranks *ranks, const sgi_subject *subject, uint64_t file,
+                               uint64_t step, sg_diagnostic *diagnostic)
 {
     if (!ranks || ranks->count == 1)
         return SG_OK;
-    uint64_t hash = hash_weights(subject, step);
+    uint64_t hash = hash_weights(subject, file, step);
     double own[2] = {(double)(uint32_t)hash, (double)(uint32_t)(hash >> 32)};
     double sums[2] = {own[0], own[1]}, count = ranks->count;
     if (!sgi_ranks_sum(ranks, sums, SG_FLOAT64, 2))
@@ -47,8 +47,9 @@ sg_status sgi_agree_on_weights(const sg_ranks *ranks, const sgi_subject *subject
         return failed(diagnostic);
     if (differs == 0)
         return SG_OK;
-    return sgi_fail(diagnostic, SG_ERROR_STATE,
-                    "step %llu: the ranks do not have the same weights. They must have the same "
-                    "files, the same version of the program, and processors that compute alike",
-                    (unsigned long long)step);
+    return sgi_fail(
+        diagnostic, SG_ERROR_STATE,
+        "step %llu: the ranks do not have the same file and weights. They need the same "
+        "files, the same version of the program, and processors that compute alike",
+        (unsigned long long)step);
 }

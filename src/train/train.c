@@ -31,6 +31,7 @@ typedef struct run {
     uint64_t evaluated_step; /* 0: none in this call */
     double page_due;         /* seconds on the clock at which a page may be written again */
     char started[32];
+    uint64_t file;    /* a hash of problem.yaml */
     sgi_seal written; /* problem.yaml */
 } run;
 
@@ -205,12 +206,17 @@ double sgi_train_value(const sgi_train_result *result, const char *key)
     return NAN;
 }
 
+static sg_status agree_on_weights(run *r)
+{
+    return sgi_agree_on_weights(r->config->ranks, r->subject, r->file, r->progress.step,
+                                r->diagnostic);
+}
+
 static sg_status evaluate(run *r)
 {
     sgi_evaluation_metrics metrics = {
         .step = r->progress.step, .best = r->progress.best, .best_step = r->progress.best_step};
-    sg_status status =
-        sgi_agree_on_weights(r->config->ranks, r->subject, r->progress.step, r->diagnostic);
+    sg_status status = agree_on_weights(r);
     if (status == SG_OK)
         status = r->subject->type->evaluate(r->subject, &metrics, r->diagnostic);
     if (status != SG_OK)
@@ -348,8 +354,7 @@ static sg_status one_step(run *r)
 static sg_status loop(run *r)
 {
     join_ranks(r);
-    sg_status status =
-        sgi_agree_on_weights(r->config->ranks, r->subject, r->progress.step, r->diagnostic);
+    sg_status status = agree_on_weights(r);
     r->result->end = SG_TRAIN_COMPLETE;
     while (status == SG_OK && r->result->end == SG_TRAIN_COMPLETE &&
            r->progress.step < r->subject->steps && !r->subject->over) {
@@ -472,6 +477,7 @@ static sg_status identify(run *r)
     if (status != SG_OK)
         return sgi_fail(r->diagnostic, status, "the problem cannot be written: %s",
                         sg_status_text(status));
+    r->file = sgi_hash(SG_HASH_START, text, strlen(text));
     r->progress.problem = identity(text, strcmp(r->subject->type->kind, "images") == 0);
     r->progress.seed = (uint64_t)r->subject->training->seed;
     sgi_release(&r->subject->allocator, text);
