@@ -5,6 +5,8 @@
 #include "arguments.h"
 
 int run_train(const cli_arguments *arguments);
+/* Trains the runs of the comparison in `folder` that are those of one lane of `count`. */
+int compare_as_lane(const cli_arguments *arguments, const char *folder, int index, int count);
 int run_compare(const cli_arguments *arguments);
 int run_eval(const cli_arguments *arguments);
 int run_export(const cli_arguments *arguments);

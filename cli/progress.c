@@ -48,7 +48,19 @@ void progress_begin(progress *p, FILE *to, bool quiet, const char *label, int64_
         .to = to, .first = first, .steps = steps, .began = sgi_seconds(), .first_share = -1};
     p->style = quiet ? PROGRESS_NONE : isatty(fileno(to)) ? PROGRESS_LINE : PROGRESS_PLAIN;
     p->width = terminal_width(to);
+    p->terminal = isatty(fileno(to));
     snprintf(p->label, sizeof p->label, "%s", label);
+}
+
+void progress_to_board(progress *p, volatile double *board, double from, double to)
+{
+    p->board = board;
+    p->board_from = from;
+    p->board_to = to;
+    *board = from;
+    if (p->style != PROGRESS_NONE)
+        p->style = PROGRESS_LANE;
+    p->drawn = p->terminal; /* the line of all runs */
 }
 
 /* Appends to `line` what fits within `width` columns; what does not fit is left out whole. */
@@ -133,7 +145,7 @@ static void erase(progress *p)
 {
     if (p->drawn)
         fputs("\r\033[K", p->to);
-    p->drawn = false;
+    p->drawn = p->style == PROGRESS_LANE && p->terminal; /* another process draws it again */
 }
 
 void progress_update(progress *p, int64_t done, double share, const sgi_value *values, size_t count)
@@ -143,6 +155,8 @@ void progress_update(progress *p, int64_t done, double share, const sgi_value *v
     p->share = share;
     if (p->first_share < 0) /* the first step of this run is done already */
         p->first_share = share;
+    if (p->board)
+        *p->board = p->board_from + (p->board_to - p->board_from) * share_of(p, done);
     if (p->style == PROGRESS_LINE && now - p->shown >= 0.1) {
         compose(p, line, p->width - 1, done, values, count, false);
         fprintf(p->to, "\r%s\033[K", line);
@@ -151,7 +165,8 @@ void progress_update(progress *p, int64_t done, double share, const sgi_value *v
         p->drawn = true;
     }
     int64_t tenth = (int64_t)(10 * share_of(p, done) + 1e-9); /* 0.3 is three tenths */
-    if (p->style == PROGRESS_PLAIN && tenth > p->tenth && tenth < 10) {
+    bool plain = p->style == PROGRESS_PLAIN || (p->style == PROGRESS_LANE && !p->terminal);
+    if (plain && tenth > p->tenth && tenth < 10) {
         p->tenth = tenth;
         compose(p, line, 200, done, values, count, false);
         fprintf(p->to, "%s\n", line);
@@ -175,6 +190,8 @@ void progress_say(progress *p, const char *sentence)
     if (p->style == PROGRESS_NONE)
         return;
     erase(p);
+    if (p->style == PROGRESS_LANE)
+        fprintf(p->to, "%s: ", p->label);
     put_message(sentence, p->to);
     fputc('\n', p->to);
     fflush(p->to);

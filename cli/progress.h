@@ -11,7 +11,13 @@
 #include "config/training.h"
 #include "train/metrics.h"
 
-typedef enum progress_style { PROGRESS_LINE, PROGRESS_PLAIN, PROGRESS_NONE } progress_style;
+/* PROGRESS_LANE: on a terminal the last line alone, since other processes write to it too. */
+typedef enum progress_style {
+    PROGRESS_LINE,
+    PROGRESS_PLAIN,
+    PROGRESS_NONE,
+    PROGRESS_LANE
+} progress_style;
 
 typedef struct progress {
     FILE *to;
@@ -25,7 +31,14 @@ typedef struct progress {
     double first_share;  /* that was done when it started; -1: not known yet */
     int64_t tenth;       /* plain lines: tenths of the run that were told */
     bool drawn;          /* a line without line break is on the terminal */
+    bool terminal;
+    volatile double *board; /* PROGRESS_LANE: where the share of all is noted */
+    double board_from, board_to;
 } progress;
+
+/* Has the progress of a run noted on a board, as the part of all from one share to another, and not
+ * shown. A quiet one stays quiet. */
+void progress_to_board(progress *p, volatile double *board, double from, double to);
 
 /* Chooses the style from `quiet` and what `to` is. */
 void progress_begin(progress *p, FILE *to, bool quiet, const char *label, int64_t first,

@@ -17,11 +17,12 @@ enum { REASON_SIZE = 1024, PATIENCE = 300, MOST_ORIGIN = 1 << 20 };
 
 static ranks_module module;
 static sg_ranks ranks;
+static bool apart; /* each rank works by itself */
 static sg_isa common_isa;
 
 const sg_ranks *our_ranks(void)
 {
-    return ranks.count > 1 ? &ranks : NULL;
+    return ranks.count > 1 && !apart ? &ranks : NULL;
 }
 
 /* ---- How the program was started --------------------------------------------------------------
@@ -150,7 +151,7 @@ bool describe_ranks(char *text, size_t size)
 /* ---- Jobs -------------------------------------------------------------------------------------
  */
 
-typedef enum order { ORDER_TRAIN, ORDER_END } order;
+typedef enum order { ORDER_TRAIN, ORDER_LANES, ORDER_END } order;
 
 /* What goes before a job: fixed size, the same program on all ranks. */
 typedef struct message {
@@ -261,6 +262,52 @@ static int take_part(const message *m, const char *origin, sg_pool *pool)
     return EXIT_DONE;
 }
 
+/* The largest exit code of all ranks, which arrive one after the other, however late. */
+static int worst_of_all(int own)
+{
+    static const int codes[] = {EXIT_INTERRUPTED, EXIT_BAD_INPUT, EXIT_RUN_FAILED};
+    int worst = EXIT_DONE;
+    module.patience = INFINITY;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        double have = own == codes[i];
+        if (ranks.sum(ranks.context, &have, SG_FLOAT64, 1) != 0)
+            return EXIT_RUN_FAILED;
+        if (have > 0 && worst == EXIT_DONE)
+            worst = codes[i];
+    }
+    module.patience = PATIENCE;
+    return worst;
+}
+
+static int work_apart(int (*what)(void *context), void *context)
+{
+    apart = true;
+    int code = what(context);
+    fflush(NULL);
+    apart = false;
+    return worst_of_all(code);
+}
+
+int run_ranks_as_lanes(const char *folder, int (*what)(void *context), void *context)
+{
+    message m = {.order = ORDER_LANES};
+    snprintf(m.folder, sizeof m.folder, "%s", folder);
+    pass_on(&m, sizeof m);
+    return work_apart(what, context);
+}
+
+/* What a rank needs to be a lane of a comparison. */
+typedef struct lane_job {
+    const cli_arguments *arguments;
+    const char *folder;
+} lane_job;
+
+static int follow_lane(void *context)
+{
+    const lane_job *job = context;
+    return compare_as_lane(job->arguments, job->folder, ranks.rank, ranks.count);
+}
+
 /* All but the first rank: takes part in whatever is announced, until the end is. */
 static int follow(const cli_arguments *arguments)
 {
@@ -279,6 +326,10 @@ static int follow(const cli_arguments *arguments)
         if (m.order == ORDER_END || code != EXIT_DONE) {
             sg_pool_destroy(pool);
             return m.code;
+        }
+        if (m.order == ORDER_LANES) {
+            (void)work_apart(follow_lane, &(lane_job){arguments, m.folder});
+            continue;
         }
         char *origin = m.origin_size <= MOST_ORIGIN ? malloc(m.origin_size) : NULL;
         if (!origin) {

@@ -38,6 +38,10 @@ void announce_job(const rank_job *job);
  * calls it with whether it is itself, and why not. */
 bool all_are_ready(bool ready, const char *reason);
 
+/* Every rank does `what` on a folder by itself, as lane `rank` of as many as there are ranks, and
+ * is no rank meanwhile. Returns the largest exit code. The others come to it by compare_as_lane. */
+int run_ranks_as_lanes(const char *folder, int (*what)(void *context), void *context);
+
 /* This rank cannot go on, and has said why: ends all others. Returns when alone. */
 void end_all_ranks(int code);
 

@@ -267,6 +267,8 @@ int train_and_tell(const training *t, sgi_train_result *result)
     teller.subject = subject;
     progress_begin(&teller.line, stdout, t->arguments->quiet || t->arguments->json, t->shown,
                    start_of(t), (int64_t)subject->steps);
+    if (t->place)
+        progress_to_board(&teller.line, &t->place->share, t->from, t->to);
     sgi_train_config config = {.subject = subject,
                                .folder = t->folder,
                                .resume = t->resume,

@@ -2,6 +2,7 @@
 #ifndef SG_CLI_TRAINING_H
 #define SG_CLI_TRAINING_H
 
+#include "lanes.h"
 #include "work.h"
 
 typedef struct training {
@@ -16,6 +17,8 @@ typedef struct training {
     const char *shown;   /* what the progress line calls it */
     const char *go_on;   /* the command and folder to resume: "train runs/heat-0001" */
     bool reports;        /* finish_run follows, which writes the report of this run */
+    lane *place;         /* of the lane that trains it, whose share of work goes ... */
+    double from, to;     /* ... from here to there meanwhile; NULL: none */
 } training;
 
 /* Trains; trouble and the end are told. Returns an exit code; `result` may be NULL. */

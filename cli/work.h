@@ -56,6 +56,10 @@ typedef struct work_kind {
      * be. The file is of no other use after that. NULL: they take too long for this. */
     double (*step_seconds)(void *file, sg_pool *pool);
 
+    /* Whether several runs of it may be trained at a time, each on one thread, with the same bits
+     * as one after the other. NULL: no. */
+    bool (*side_by_side)(const void *file);
+
     /* The whole of `stablegrad eval`, given the file and the weights. */
     int (*eval)(const cli_arguments *arguments, const char *path, const char *weights);
 

@@ -178,6 +178,17 @@ static const variant variants[] = {
 
 static const char *const files[] = {"field.npz", "field.vti", NULL};
 
+/* A run that ends by the clock gets further with all threads, and methods of second order take as
+ * much memory as there is. */
+static bool side_by_side(const void *file)
+{
+    const sgi_stages *stages = &((const sgi_problem *)file)->settings.stages;
+    for (int i = 0; i < stages->count; i++)
+        if (stages->values[i].seconds > 0 || sgi_training_is_second(&stages->values[i]))
+            return false;
+    return true;
+}
+
 const work_kind problem_work = {
     .files = files,
     .open = open_problem_file,
@@ -193,6 +204,7 @@ const work_kind problem_work = {
     .heading = heading,
     .check = check,
     .step_seconds = step_seconds,
+    .side_by_side = side_by_side,
     .eval = eval_problem,
     .keys = &sgi_problem_options,
     .variants = variants,

@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "commands/compare_table.h"
 #include "files/file.h"
+#include "ranks.h"
 #include "run_state.h"
 #include "stablegrad/scale.h"
 #include "text/nearest.h"
@@ -70,6 +71,8 @@ typedef struct comparison {
     int64_t first_seed, seeds;
     sg_pool *pool;
     sg_isa isa;
+    int lanes, lane; /* how many train runs side by side, and which of them this process is */
+    lane *place;     /* NULL: there is one lane */
 } comparison;
 
 static const variant *find_variant(const work_kind *kind, const char *name, size_t length)
@@ -185,6 +188,23 @@ static void remove_folder(comparison *c)
         rmdir(c->folder);
 }
 
+/* Lanes take the runs in turns. */
+static bool is_ours(const comparison *c, size_t index)
+{
+    return index % (size_t)c->lanes == (size_t)c->lane;
+}
+
+/* The share of this lane's runs that comes before run `index` of all. */
+static double share_before(const comparison *c, size_t index)
+{
+    size_t all = 0, before = 0;
+    for (size_t i = 0; i < c->variant_count * (size_t)c->seeds; i++) {
+        all += is_ours(c, i);
+        before += is_ours(c, i) && i < index;
+    }
+    return all > 0 ? (double)before / (double)all : 1;
+}
+
 static int train_variant(comparison *c, size_t v, int64_t k)
 {
     char name[64], folder[SG_PATH_SIZE], file[SG_PATH_SIZE];
@@ -200,8 +220,20 @@ static int train_variant(comparison *c, size_t v, int64_t k)
     if (resume ? !open_work(&w, c->arguments, file, NULL, 0, &code)
                : !open_variant(c, v, k, &w, &code))
         return code;
-    training t = {c->arguments,         &w,   c->pool,  c->isa, folder, resume, first,
-                  c->variants[v]->name, name, c->go_on, false};
+    size_t index = v * (size_t)c->seeds + (size_t)k;
+    training t = {.arguments = c->arguments,
+                  .work = &w,
+                  .pool = c->pool,
+                  .isa = c->isa,
+                  .folder = folder,
+                  .resume = resume,
+                  .heading = first,
+                  .variant = c->variants[v]->name,
+                  .shown = name,
+                  .go_on = c->go_on,
+                  .place = c->place,
+                  .from = share_before(c, index),
+                  .to = share_before(c, index + 1)};
     run_end end = {0};
     if (resume) {
         end = end_of(folder, &w, false);
@@ -216,7 +248,7 @@ static int train_variant(comparison *c, size_t v, int64_t k)
         code = train_and_tell(&t, NULL);
     }
     sgi_run_lock_release(&lock);
-    if (code != EXIT_DONE && !resume && first && !is_a_run(folder)) /* nothing was begun */
+    if (code != EXIT_DONE && !resume && first && c->lanes == 1 && !is_a_run(folder)) /* no run */
         remove_folder(c);
     close_work(&w);
     return code;
@@ -399,10 +431,108 @@ static int resume_folder(comparison *c)
     return code;
 }
 
+/* ---- Training ------------------------------------------------------------------------------ */
+
+/* A variant that fails numerically is a result; only an interruption ends the comparison. */
+static int train_ours(comparison *c)
+{
+    int worst = EXIT_DONE;
+    size_t index = 0;
+    for (size_t v = 0; v < c->variant_count; v++)
+        for (int64_t k = 0; k < c->seeds; k++, index++) {
+            int code = is_ours(c, index) ? train_variant(c, v, k) : EXIT_DONE;
+            worst = code > worst ? code : worst;
+            if (code == EXIT_INTERRUPTED || code == EXIT_BAD_INPUT)
+                return code;
+        }
+    return worst;
+}
+
+/* How many runs are trained at a time. Where the clock ends a run, or its memory grows with the
+ * square of something, runs are not put beside each other. */
+static int lanes_of(const comparison *c)
+{
+    char folder[SG_PATH_SIZE], file[SG_PATH_SIZE];
+    int code;
+    work w;
+    const sg_ranks *ranks = our_ranks();
+    int workers = ranks ? ranks->count : sg_pool_threads(c->pool);
+    if (run_paths(c, 0, 0, folder, file) != SG_OK ||
+        !open_work(&w, c->arguments, file, NULL, 0, &code))
+        return 1;
+    bool good = w.kind->side_by_side && w.kind->side_by_side(w.file);
+    close_work(&w);
+    return good ? choose_lanes(c->variant_count * (size_t)c->seeds, workers) : 1;
+}
+
+static int be_lane(void *context, int index, lane *place)
+{
+    comparison c = *(comparison *)context;
+    c.lane = index;
+    c.place = place;
+    sg_status status = sg_pool_create(&c.pool, 1, NULL);
+    if (status != SG_OK) {
+        complain("no more runs can be trained: %s", sg_status_text(status));
+        return EXIT_RUN_FAILED;
+    }
+    int code = train_ours(&c);
+    sg_pool_destroy(c.pool);
+    return code;
+}
+
+static int be_first_lane(void *context)
+{
+    comparison c = *(comparison *)context;
+    lane place = {0};
+    c.place = &place;
+    return train_ours(&c);
+}
+
+int compare_as_lane(const cli_arguments *arguments, const char *folder, int index, int count)
+{
+    char name[256];
+    lane place = {0};
+    comparison c = {.arguments = arguments,
+                    .seeds = arguments->seeds,
+                    .lanes = count,
+                    .lane = index,
+                    .place = &place};
+    if (!read_isa(arguments, &c.isa) || !copy_path(c.folder, folder))
+        return EXIT_BAD_INPUT;
+    c.pool = open_pool(arguments);
+    if (!c.pool)
+        return EXIT_RUN_FAILED;
+    if (arguments->resume)
+        c.index = read_json(c.folder, "compare.json");
+    snprintf(c.go_on, sizeof c.go_on, "compare %s", c.folder);
+    int code = arguments->resume ? read_index(&c) : prepare(&c, name, sizeof name);
+    if (code == EXIT_DONE)
+        code = train_ours(&c);
+    json_decref(c.index);
+    sg_pool_destroy(c.pool);
+    return code;
+}
+
+static int train_side_by_side(comparison *c)
+{
+    const cli_arguments *a = c->arguments;
+    char folder[SG_PATH_SIZE], file[SG_PATH_SIZE];
+    int code = our_ranks() ? run_ranks_as_lanes(c->folder, be_first_lane, c)
+                           : run_lanes(c->lanes, be_lane, c, a->quiet || a->json);
+    bool begun = a->resume;
+    for (size_t v = 0; v < c->variant_count; v++)
+        for (int64_t k = 0; k < c->seeds && !begun; k++)
+            begun = run_paths(c, v, k, folder, file) == SG_OK && is_a_run(folder);
+    if (begun)
+        return code;
+    remove_folder(c);
+    return EXIT_BAD_INPUT;
+}
+
 static int compare(comparison *c)
 {
     char name[256];
-    int code = EXIT_DONE, worst = EXIT_DONE;
+    int code = EXIT_DONE;
     if (c->arguments->resume) {
         code = resume_folder(c);
     } else {
@@ -413,25 +543,21 @@ static int compare(comparison *c)
     if (code != EXIT_DONE)
         return code;
     snprintf(c->go_on, sizeof c->go_on, "compare %s", c->folder);
-    /* A variant that fails numerically is a result; only an interruption ends the comparison. */
-    for (size_t v = 0; v < c->variant_count; v++)
-        for (int64_t k = 0; k < c->seeds; k++) {
-            code = train_variant(c, v, k);
-            worst = code > worst ? code : worst;
-            if (code == EXIT_INTERRUPTED)
-                (void)write_report(c->folder);
-            if (code == EXIT_INTERRUPTED || code == EXIT_BAD_INPUT)
-                return code;
-        }
+    c->lanes = lanes_of(c);
+    code = c->lanes == 1 ? train_ours(c) : train_side_by_side(c);
+    if (code == EXIT_INTERRUPTED)
+        (void)write_report(c->folder);
+    if (code == EXIT_INTERRUPTED || code == EXIT_BAD_INPUT)
+        return code;
     bool reported = write_report(c->folder) == SG_OK;
     if (!c->arguments->quiet && !c->arguments->json)
         print_comparison(c->folder, reported);
-    return reported ? worst : EXIT_RUN_FAILED;
+    return reported ? code : EXIT_RUN_FAILED;
 }
 
 int run_compare(const cli_arguments *arguments)
 {
-    comparison c = {.arguments = arguments, .seeds = arguments->seeds};
+    comparison c = {.arguments = arguments, .seeds = arguments->seeds, .lanes = 1};
     if (arguments->seeds < 1 || arguments->seeds > MOST_SEEDS) {
         complain("--seeds takes a number from 1 to %d", MOST_SEEDS);
         return EXIT_BAD_INPUT;

@@ -222,8 +222,16 @@ static int train_run(const reproduction *r, size_t part, size_t arm, int64_t k, 
     run_name_of(of, k, name, sizeof name);
     run_end end = end_of(folder, &w, false);
     bool begun = is_a_run(folder), heading = k == 0 && arm == 0;
-    training t = {r->arguments, &w,       r->pool, r->isa,   folder, begun,
-                  heading,      of->name, name,    r->go_on, false};
+    training t = {.arguments = r->arguments,
+                  .work = &w,
+                  .pool = r->pool,
+                  .isa = r->isa,
+                  .folder = folder,
+                  .resume = begun,
+                  .heading = heading,
+                  .variant = of->name,
+                  .shown = name,
+                  .go_on = r->go_on};
     warn_of_changes(folder);
     compare_files(r, part, arm, k, &w);
     if (end.failed || end.complete) {

@@ -27,6 +27,22 @@ static void tell_complete(const char *folder, const run_end *end)
                end->steps + end->steps * 3 / 5);
 }
 
+static training training_of(const cli_arguments *arguments, const work *w, sg_pool *pool,
+                            sg_isa isa, const char *folder, bool resume, const char *go_on)
+{
+    return (training){.arguments = arguments,
+                      .work = w,
+                      .pool = pool,
+                      .isa = isa,
+                      .folder = folder,
+                      .resume = resume,
+                      .heading = true,
+                      .variant = "train",
+                      .shown = "train",
+                      .go_on = go_on,
+                      .reports = true};
+}
+
 /* The report, and the results whether or not it could be written. Returns an exit code. */
 static int end_run(const training *t, int code, const sgi_train_result *result)
 {
@@ -80,7 +96,7 @@ static int resume_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
         return code;
     char go_on[SG_PATH_SIZE + 8];
     snprintf(go_on, sizeof go_on, "train %s", folder);
-    training t = {arguments, &w, pool, isa, folder, true, true, "train", "train", go_on, true};
+    training t = training_of(arguments, &w, pool, isa, folder, true, go_on);
     sgi_run_lock lock = {0};
     run_end end = end_of(folder, &w, true);
     warn_of_changes(folder);
@@ -133,7 +149,7 @@ static int new_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
     sgi_train_result result;
     char go_on[SG_PATH_SIZE + 8];
     snprintf(go_on, sizeof go_on, "train %s", folder);
-    training t = {arguments, &w, pool, isa, folder, false, true, "train", "train", go_on, true};
+    training t = training_of(arguments, &w, pool, isa, folder, false, go_on);
     code = train_and_tell(&t, &result);
     bool begun = !sgi_run_is_empty(folder);
     if (begun)
