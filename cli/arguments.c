@@ -29,6 +29,8 @@ const cli_option options[] = {
     ROW(step, OPTION_COUNT, "N", "the step of the checkpoint (default: the newest)"),
     ROW(seconds, OPTION_COUNT, "N",
         "time to measure steps in; a step of images that takes longer is estimated (default: 20)"),
+    ROW(patience, OPTION_COUNT, "N",
+        "seconds that a rank waits for the others before it gives up (default: 300)"),
     ROW(out, OPTION_TEXT, "PATH", "the folder or file that the results are written to"),
     ROW(resume, OPTION_FLAG, NULL,
         "go on from the newest checkpoint, as if the run had never stopped"),
@@ -195,7 +197,8 @@ static bool read_option(const cli_command *command, int argc, char **argv, int *
 
 bool read_arguments(const cli_command *command, int argc, char **argv, cli_arguments *arguments)
 {
-    *arguments = (struct cli_arguments){.seed = -1, .seeds = 1, .seconds = 20, .step = -1};
+    *arguments =
+        (struct cli_arguments){.seed = -1, .seeds = 1, .seconds = 20, .patience = 300, .step = -1};
     bool operands_only = false;
     for (int i = 2; i < argc; i++) {
         if (!operands_only && strcmp(argv[i], "--") == 0) {

@@ -22,11 +22,12 @@ typedef struct cli_arguments {
     size_t operand_count;
     const char *sets[MOST_SETS]; /* --set key=value */
     size_t set_count;
-    int64_t threads; /* 0: all processors */
-    int64_t seed;    /* -1: the problem's */
-    int64_t seeds;   /* how many, for compare */
-    int64_t step;    /* of a checkpoint; -1: the newest */
-    int64_t seconds; /* to time steps in, for check */
+    int64_t threads;  /* 0: all processors */
+    int64_t seed;     /* -1: the problem's */
+    int64_t seeds;    /* how many, for compare */
+    int64_t step;     /* of a checkpoint; -1: the newest */
+    int64_t seconds;  /* to time steps in, for check */
+    int64_t patience; /* seconds that a rank waits for the others */
     const char *out, *problem, *grid, *points, *fields, *variants, *precision, *isa;
     const char *budget, *only;
     bool resume, quiet, json, residuals, best, images, force, insist, help;

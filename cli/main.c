@@ -15,10 +15,10 @@
 #include "text/nearest.h"
 
 const cli_command commands[] = {
-    {"train", "FILE", 1, 1, "set threads seed out resume insist isa quiet json",
+    {"train", "FILE", 1, 1, "set threads seed out resume insist isa patience quiet json",
      "Train a network to solve the problem, or the task on images, in FILE", train_details,
      run_train, true},
-    {"compare", "FILE", 1, 1, "set threads seed seeds variants out resume isa quiet json",
+    {"compare", "FILE", 1, 1, "set threads seed seeds variants out resume isa patience quiet json",
      "Train with and without StableGrad from the same start, and compare", compare_details,
      run_compare, true},
     {"eval", "RUN", 1, 1,
@@ -30,7 +30,8 @@ const cli_command commands[] = {
     {"diagnose", "RUN", 1, 1, "step set threads json",
      "Measure kernels, stability and the theorem's margin at a checkpoint", diagnose_details,
      run_diagnose, false},
-    {"reproduce", "[WHAT]", 0, 1, "budget seeds only set threads out resume isa quiet json",
+    {"reproduce", "[WHAT]", 0, 1,
+     "budget seeds only set threads out resume isa patience quiet json",
      "Repeat an experiment of the paper beside the paper's numbers, or list them",
      reproduce_details, run_reproduce, true},
     {"check", "FILE", 1, 1, "set threads seconds json",

@@ -13,7 +13,7 @@
 #include "training.h"
 #include "work.h"
 
-enum { REASON_SIZE = 1024, PATIENCE = 300, MOST_ORIGIN = 1 << 20 };
+enum { REASON_SIZE = 1024, MOST_ORIGIN = 1 << 20 };
 
 static ranks_module module;
 static sg_ranks ranks;
@@ -54,6 +54,14 @@ static launch find_launch(void)
     if (tasks > 1 && getenv("SLURM_PROCID"))
         return (launch){number_in("SLURM_PROCID", 0), tasks, "srun", !getenv("PMIX_RANK")};
     return (launch){0, 1, NULL, false};
+}
+
+/* What is wrong when a sum does not come back. */
+static void complain_of_silence(void)
+{
+    complain("rank %d of %d on %s: the other ranks have not answered for %g s: one of them has "
+             "ended, hangs, or is cut off (--patience)",
+             ranks.rank, ranks.count, module.host, module.patience);
 }
 
 /* ---- Joining ----------------------------------------------------------------------------------
@@ -104,7 +112,7 @@ static bool agree_on_isa(void)
     return agreed;
 }
 
-static int join(const launch *l)
+static int join(const launch *l, double patience)
 {
     open_ranks_function *open;
     char reason[REASON_SIZE] = "";
@@ -115,7 +123,7 @@ static int join(const launch *l)
         return refuse(l, "but this build has no MPI, and each would train alone. Debian's "
                          "libopenmpi-dev, then build anew");
     memcpy(&open, &entry, sizeof open);
-    module.patience = PATIENCE;
+    module.patience = patience;
     if (!open(&module, reason, sizeof reason)) {
         complain("rank %d of %d: %s", l->rank, l->count, reason);
         return EXIT_RUN_FAILED;
@@ -127,7 +135,7 @@ static int join(const launch *l)
     }
     ranks = (sg_ranks){module.rank, module.count, module.sum, &module};
     if (!agree_on_isa()) {
-        complain("rank %d of %d: the other ranks cannot be reached", l->rank, l->count);
+        complain_of_silence();
         return EXIT_RUN_FAILED;
     }
     return EXIT_DONE;
@@ -163,13 +171,18 @@ typedef struct message {
     char folder[SG_PATH_SIZE];
 } message;
 
+void complain_of_lost_ranks(const char *go_on)
+{
+    complain_of_silence();
+    fprintf(stderr, "its newest checkpoint is whole; to go on: stablegrad %s --resume\n", go_on);
+}
+
 /* From the first rank to all; a rank that cannot be reached ends the program. */
 static void pass_on(void *bytes, size_t size)
 {
     if (module.broadcast(&module, bytes, size, 0) == 0)
         return;
-    complain("rank %d of %d on %s: the other ranks cannot be reached", ranks.rank, ranks.count,
-             module.host);
+    complain_of_silence();
     module.end_all(EXIT_RUN_FAILED);
 }
 
@@ -225,8 +238,11 @@ static int fail_alone(const sg_diagnostic *diagnostic, sg_status status)
     char text[REASON_SIZE];
     sleep(1);
     sgi_diagnostic_line(diagnostic, text, sizeof text);
-    complain("rank %d of %d on %s: %s", ranks.rank, ranks.count, module.host,
-             text[0] ? text : sg_status_text(status));
+    if (status == SG_ERROR_REDUCE)
+        complain_of_silence();
+    else
+        complain("rank %d of %d on %s: %s", ranks.rank, ranks.count, module.host,
+                 text[0] ? text : sg_status_text(status));
     module.end_all(exit_code_of(status));
     return EXIT_RUN_FAILED;
 }
@@ -267,6 +283,7 @@ static int worst_of_all(int own)
 {
     static const int codes[] = {EXIT_INTERRUPTED, EXIT_BAD_INPUT, EXIT_RUN_FAILED};
     int worst = EXIT_DONE;
+    double patience = module.patience;
     module.patience = INFINITY;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         double have = own == codes[i];
@@ -275,7 +292,7 @@ static int worst_of_all(int own)
         if (have > 0 && worst == EXIT_DONE)
             worst = codes[i];
     }
-    module.patience = PATIENCE;
+    module.patience = patience;
     return worst;
 }
 
@@ -320,9 +337,10 @@ static int follow(const cli_arguments *arguments)
     watch_signals();
     for (int code = EXIT_DONE;;) {
         message m;
+        double patience = module.patience;
         module.patience = INFINITY; /* between two trainings the first rank may take its time */
         pass_on(&m, sizeof m);
-        module.patience = PATIENCE;
+        module.patience = patience;
         if (m.order == ORDER_END || code != EXIT_DONE) {
             sg_pool_destroy(pool);
             return m.code;
@@ -359,7 +377,7 @@ int run_as_rank(const cli_command *command, const cli_arguments *arguments)
     if (!command->trains)
         return l.rank == 0 ? command->run(arguments) : EXIT_DONE;
     wait_passively(); /* MPI cannot be joined twice */
-    int code = join(&l);
+    int code = join(&l, (double)arguments->patience);
     if (code != EXIT_DONE)
         return code;
     code = ranks.rank == 0 ? lead(command, arguments) : follow(arguments);

@@ -42,6 +42,9 @@ bool all_are_ready(bool ready, const char *reason);
  * is no rank meanwhile. Returns the largest exit code. The others come to it by compare_as_lane. */
 int run_ranks_as_lanes(const char *folder, int (*what)(void *context), void *context);
 
+/* Says that others have not answered, and how to go on with the run. */
+void complain_of_lost_ranks(const char *go_on);
+
 /* This rank cannot go on, and has said why: ends all others. Returns when alone. */
 void end_all_ranks(int code);
 

@@ -288,7 +288,10 @@ int train_and_tell(const training *t, sgi_train_result *result)
     if (status != SG_OK) {
         if (teller.line.drawn)
             fputc('\n', stdout);
-        tell(&diagnostic);
+        if (status == SG_ERROR_REDUCE)
+            complain_of_lost_ranks(t->go_on);
+        else
+            tell(&diagnostic);
         code = exit_code_of(status);
         end_all_ranks(code);
     } else {
