@@ -193,7 +193,7 @@ static int time_loader(const char *path, int size, int workers)
     do {
         check(sg_loader_next(loader, &batch), NULL);
         images += (size_t)batch.count;
-    } while (batch.count > 0 && sgi_seconds() - began < 10);
+    } while (batch.whole > 0 && sgi_seconds() - began < 10);
     printf("loader: %s at %d px, %d workers: %.0f images/s\n", cifar ? "CIFAR" : "folder", size,
            workers, (double)images / (sgi_seconds() - began));
     sg_loader_destroy(loader);

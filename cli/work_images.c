@@ -70,7 +70,7 @@ static void describe_method(const void *file, char *text, size_t size)
 static sg_status subject(sgi_subject **out, void *file, sg_pool *pool, sg_isa isa,
                          sg_diagnostic *diagnostic)
 {
-    return sgi_image_subject_create(out, file, pool, isa, NULL, diagnostic);
+    return sgi_image_subject_create(out, file, pool, NULL, isa, NULL, diagnostic);
 }
 
 static void heading(const void *file, const sgi_subject *trained)
@@ -110,7 +110,7 @@ static int eval(void *file, const cli_arguments *arguments, const char *weights)
     if (!pool)
         return EXIT_RUN_FAILED;
     sg_status status =
-        sgi_image_trainer_create(&trainer, file, pool, SG_ISA_AUTO, NULL, &diagnostic);
+        sgi_image_trainer_create(&trainer, file, pool, NULL, SG_ISA_AUTO, NULL, &diagnostic);
     if (status == SG_OK) {
         sg_net *net = sgi_image_trainer_network(trainer);
         status = sg_net_load(net, weights, false);

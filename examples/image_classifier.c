@@ -156,7 +156,7 @@ static double test_accuracy(sg_net *net, const images *test)
     check(sg_loader_start(test->loader, 0, 0));
     for (;;) {
         check(sg_loader_next(test->loader, &batch));
-        if (batch.count == 0) /* no more batches; the last one may have been less than full */
+        if (batch.whole == 0) /* no more batches; the last one may have been less than full */
             return (double)hits / (double)sg_dataset_count(test->set);
         check(sg_net_forward(net, batch.images, SG_MODE_EVAL, 0));
         check(sg_net_loss(net, batch.labels, batch.count, 0, &result));
@@ -186,7 +186,7 @@ static double train(sg_method method, const images *data, const images *test, in
         sg_batch batch;
         sg_loss_result result;
         check(sg_loader_next(data->loader, &batch));
-        if (batch.count == 0) { /* the epoch is over */
+        if (batch.whole == 0) { /* the epoch is over */
             check(sg_loader_start(data->loader, ++epoch, 0));
             check(sg_loader_next(data->loader, &batch));
         }

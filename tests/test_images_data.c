@@ -330,8 +330,10 @@ static double read_epoch(sg_loader *loader, uint64_t epoch, size_t first, int *i
     assert_ok(sg_loader_start(loader, epoch, first));
     for (size_t b = first;; b++) {
         assert_ok(sg_loader_next(loader, &batch));
-        if (batch.count == 0)
+        if (batch.whole == 0) {
+            assert_int_equal(batch.count, 0);
             return sum;
+        }
         for (int i = 0; i < batch.count; i++)
             for (int k = 0; k < 3 * 64; k++)
                 sum += (double)batch.images[i * 3 * 64 + k] * ((double)b * 7 + i * 3 + k % 11) +
@@ -378,6 +380,85 @@ static void batches_do_not_depend_on_the_workers(void **state)
     sg_dataset_close(set);
 }
 
+/* A loader of part `part` of `parts`, of batches of 6. */
+static sg_loader *open_part(const sg_dataset *set, bool training, int part, int parts)
+{
+    sg_loader_config config = sg_loader_defaults();
+    sg_loader *loader;
+    config.batch = 6;
+    config.threads = 2;
+    config.shuffle = config.view.augment = training;
+    config.view.size = 8;
+    config.part = part;
+    config.parts = parts;
+    assert_ok(sg_loader_create(&loader, set, &config, NULL));
+    assert_ok(sg_loader_start(loader, 4, training ? 1 : 0));
+    return loader;
+}
+
+/* Batch after batch the parts have the images of the whole, each at its place; a last batch that is
+ * not full leaves parts without images, which does not end the epoch for them. */
+static void parts_make_the_whole(void **state)
+{
+    (void)state;
+    sg_dataset *set;
+    write_cifar("a.bin", 45, 10, 0);
+    const char *const paths[] = {in_folder("a.bin")};
+    assert_ok(sg_dataset_open_cifar(&set, paths, 1, 10, NULL, &diagnostic));
+    for (int training = 0; training < 2; training++)
+        for (int parts = 1; parts <= 6; parts++) {
+            if (6 % parts != 0)
+                continue;
+            sg_loader *whole = open_part(set, training, 0, 0), *part[6];
+            for (int k = 0; k < parts; k++)
+                part[k] = open_part(set, training, k, parts);
+            int share = 6 / parts, batches = 0;
+            sg_batch all, some;
+            do {
+                int images = 0;
+                assert_ok(sg_loader_next(whole, &all));
+                assert_int_equal(all.whole, all.count);
+                for (int k = 0; k < parts; k++) {
+                    assert_ok(sg_loader_next(part[k], &some));
+                    assert_int_equal(some.whole, all.whole);
+                    images += some.count;
+                    if (all.whole == 0)
+                        continue;
+                    assert_memory_equal(some.images, all.images + k * share * 3 * 64,
+                                        (size_t)share * 3 * 64 * sizeof(float));
+                    assert_memory_equal(some.labels, all.labels + k * share,
+                                        (size_t)share * sizeof(int));
+                }
+                assert_int_equal(images, all.count);
+                batches++;
+            } while (all.whole > 0);
+            assert_int_equal(batches, training ? 8 : 9); /* the first was left out; the end */
+            sg_loader_destroy(whole);
+            for (int k = 0; k < parts; k++)
+                sg_loader_destroy(part[k]);
+        }
+    sg_dataset_close(set);
+}
+
+static void parts_that_do_not_divide_a_batch_are_refused(void **state)
+{
+    static const int wrong[][2] = {{0, 4}, {2, 2}, {-1, 2}, {0, -1}, {1, 0}, {0, 12}};
+    (void)state;
+    sg_dataset *set;
+    write_cifar("a.bin", 45, 10, 0);
+    const char *const paths[] = {in_folder("a.bin")};
+    assert_ok(sg_dataset_open_cifar(&set, paths, 1, 10, NULL, &diagnostic));
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        sg_loader_config config = sg_loader_defaults();
+        sg_loader *loader;
+        config.batch = 6;
+        config.part = wrong[i][0];
+        config.parts = wrong[i][1];
+        assert_status(sg_loader_create(&loader, set, &config, NULL), SG_ERROR_ARGUMENT);
+    }
+    sg_dataset_close(set);
+}
+
 static void damaged_images_are_counted_and_passed_over(void **state)
 {
     (void)state;
@@ -401,6 +482,15 @@ static void damaged_images_are_counted_and_passed_over(void **state)
         assert_non_null(strstr(said(&diagnostic), "/bees/"));
         sg_loader_destroy(loader);
     }
+    int all = 0;
+    for (int part = 0; part < 3; part++) {
+        int images;
+        sg_loader *loader = open_part(set, false, part, 3);
+        (void)read_epoch(loader, 0, 0, &images);
+        all += images;
+        sg_loader_destroy(loader);
+    }
+    assert_int_equal(all, 5);
     sg_dataset_close(set);
 }
 
@@ -538,6 +628,8 @@ int main(void)
         cmocka_unit_test(resizing_is_linear),
         cmocka_unit_test(random_crops_stay_inside_and_differ),
         cmocka_unit_test(batches_do_not_depend_on_the_workers),
+        cmocka_unit_test(parts_make_the_whole),
+        cmocka_unit_test(parts_that_do_not_divide_a_batch_are_refused),
         cmocka_unit_test(damaged_images_are_counted_and_passed_over),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(every_allocation_of_reading_may_fail),

@@ -105,7 +105,7 @@ static sgi_train_result run(const char *folder, const char *const *sets, size_t 
     sgi_task *task = read_task(sets, count);
     assert_ok(sg_pool_create(&pool, 2, NULL));
     sg_status status =
-        sgi_image_subject_create(&subject, task, pool, SG_ISA_AUTO, NULL, diagnostic);
+        sgi_image_subject_create(&subject, task, pool, NULL, SG_ISA_AUTO, NULL, diagnostic);
     if (status != SG_OK)
         fail_msg("%s", said(diagnostic));
     sgi_train_config config = {.subject = subject,
@@ -364,7 +364,7 @@ static void test_constant(void **state)
     sgi_task *task = read_task(sets, 2);
     (void)state;
     assert_ok(sg_pool_create(&pool, 1, NULL));
-    assert_ok(sgi_image_trainer_create(&trainer, task, pool, SG_ISA_AUTO, NULL, &diagnostic));
+    assert_ok(sgi_image_trainer_create(&trainer, task, pool, NULL, SG_ISA_AUTO, NULL, &diagnostic));
     sg_net *net = sgi_image_trainer_network(trainer);
     assert_ok(sgi_image_trainer_evaluate(trainer, &score, &diagnostic));
     assert_ok(sg_net_observe(net));
@@ -402,7 +402,7 @@ static void test_refusals(void **state)
         sg_diagnostic diagnostic = {0};
         sgi_task *task = read_task(&cases[i].set, 1);
         sg_status status =
-            sgi_image_subject_create(&subject, task, pool, SG_ISA_AUTO, NULL, &diagnostic);
+            sgi_image_subject_create(&subject, task, pool, NULL, SG_ISA_AUTO, NULL, &diagnostic);
         assert_int_not_equal(status, SG_OK);
         assert_null(subject);
         if (!strstr(said(&diagnostic), cases[i].says))
@@ -423,14 +423,15 @@ static void test_allocations(void **state)
     sg_allocator allocator = failing(&counter);
     (void)state;
     assert_ok(sg_pool_create(&pool, 1, NULL));
-    assert_ok(sgi_image_subject_create(&subject, task, pool, SG_ISA_AUTO, &allocator, &diagnostic));
+    assert_ok(
+        sgi_image_subject_create(&subject, task, pool, NULL, SG_ISA_AUTO, &allocator, &diagnostic));
     sgi_subject_destroy(subject);
     assert_int_equal(counter.live, 0);
     long all = counter.made;
     for (long n = 0; n < all; n++) {
         counter = (failing_allocator){.fail_at = n};
-        sg_status status =
-            sgi_image_subject_create(&subject, task, pool, SG_ISA_AUTO, &allocator, &diagnostic);
+        sg_status status = sgi_image_subject_create(&subject, task, pool, NULL, SG_ISA_AUTO,
+                                                    &allocator, &diagnostic);
         if (status == SG_OK) /* the loader's workers allocate beside us: their number varies */
             sgi_subject_destroy(subject);
         assert_int_equal(counter.live, 0);

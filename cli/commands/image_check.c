@@ -109,8 +109,8 @@ static sg_status try_images(sgi_image_trainer **trainer, const sgi_task *task, i
 {
     sgi_image_trainer_destroy(*trainer);
     note("setting up steps of %d images", images);
-    sg_status status =
-        sgi_image_trainer_create_small(trainer, task, images, pool, SG_ISA_AUTO, NULL, diagnostic);
+    sg_status status = sgi_image_trainer_create_small(trainer, task, images, pool, NULL,
+                                                      SG_ISA_AUTO, NULL, diagnostic);
     return status == SG_OK ? time_steps(*trainer, until, t, diagnostic) : status;
 }
 

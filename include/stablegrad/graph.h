@@ -26,6 +26,7 @@
 #include "stablegrad/list.h"
 #include "stablegrad/memory.h"
 #include "stablegrad/params.h"
+#include "stablegrad/ranks.h"
 #include "stablegrad/scale.h"
 #include "stablegrad/status.h"
 
@@ -81,10 +82,29 @@ typedef enum sg_precision { SG_PRECISION_LIST(SG_LIST_ENUM, SG_LIST_ENUM) } sg_p
 #define SG_PRECISION_COUNT (0 SG_PRECISION_LIST(SG_LIST_COUNT, SG_LIST_COUNT))
 const char *sg_precision_name(sg_precision precision);
 
+/* ---- Ranks --------------------------------------------------------------------------------
+ *
+ * With `ranks` in its configuration a network is this rank's part of one network on the batch of
+ * all ranks: image i of rank r is image r * batch + i of count * batch. Every rank makes
+ * the same graph with the same weights and makes the same calls in the same order, each with its
+ * own images. Up to rounding the ranks have what one alone would have on the whole batch, and the
+ * same number of ranks has the same bits:
+ *
+ *   sg_net_forward     SG_MODE_TRAIN: BatchNorm uses the statistics of all images; dropout and
+ *                      stochastic depth draw for the image's number among all
+ *   sg_net_loss        the result is that of all ranks, the signal that of this rank's images
+ *   sg_net_backward    the gradients are those of all ranks, on each of them
+ *   sg_net_calibrate, sg_net_observe   the spreads are those of all ranks
+ *
+ * These are collective: a call returns when all ranks have made it. A sum over ranks that fails is
+ * SG_ERROR_REDUCE, and so is every call that needs one from then on. After another failure of one
+ * rank alone the others may wait for it: the caller has to end them. The scaler needs the signal of
+ * all ranks too: see `reduce` in scale.h, with SG_GRADIENTS_REPLICATED. */
+
 /* ---- Making a graph ----------------------------------------------------------------------- */
 
 typedef struct sg_net_config {
-    int batch;                   /* images in a step */
+    int batch;                   /* images in a step, on this rank */
     int channels, height, width; /* of an image */
     bool training;               /* plan the backward pass */
     bool fuse;     /* let convolutions take the activation and the residual in the same pass */
@@ -92,6 +112,7 @@ typedef struct sg_net_config {
     sg_isa isa;    /* of the engine's own loops */
     uint64_t seed; /* of dropout and stochastic depth */
     sg_precision precision;
+    const sg_ranks *ranks; /* NULL: alone. Not copied, must outlive the graph */
 } sg_net_config;
 
 /* Batch 1 of 3 x 224 x 224, training, fused, all processors, float. */
@@ -279,15 +300,17 @@ int sg_net_classes(const sg_net *graph);
 typedef struct sg_loss_result {
     double loss; /* mean over the images; not finite when the network has left the finite range */
     int top1, top5; /* images whose label is the largest logit, one of the five largest */
+    int images;     /* that were counted; of all ranks, as everything here */
 } sg_loss_result;
 
 /* Softmax cross-entropy of the first `count` images, with label smoothing in [0, 1), and dL/dlogits
- * for the backward pass. */
+ * for the backward pass. Ranks may have different counts, and some of them 0. Wrong arguments on
+ * one rank are SG_ERROR_ARGUMENT on all. */
 SG_CHECKED sg_status sg_net_loss(sg_net *graph, const int *labels, int count, double smoothing,
                                  sg_loss_result *result);
 
 /* dL/dlogits, (batch, classes): the signal whose standard deviation is sigma_out. May be written by
- * the caller instead of sg_net_loss. */
+ * the caller instead of sg_net_loss; L is the loss of all ranks' images then, too. */
 float *sg_net_signal(sg_net *graph);
 
 /* The backward pass, which overwrites every gradient. SG_ERROR_ORDER unless a forward pass in

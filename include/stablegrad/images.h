@@ -74,15 +74,18 @@ SG_CHECKED sg_status sg_dataset_read(const sg_dataset *set, size_t index, const 
 /* ---- Batches ------------------------------------------------------------------------------ */
 
 typedef struct sg_loader_config {
-    int batch;
+    int batch;      /* images, of all parts together */
     int threads;    /* workers, at least 1 */
     int ahead;      /* batches prepared before they are asked for, at least 1 */
     bool shuffle;   /* another order each epoch; otherwise the data set's */
     bool drop_last; /* leave out a last batch that is not full */
     sg_image_view view;
+    /* Which part of each batch this loader hands out, as one of several ranks: images part * share
+     * and on, where share = batch / parts; parts divides the batch. 0 parts are 1, the whole. */
+    int part, parts;
 } sg_loader_config;
 
-/* Batch 32, 1 worker, 3 ahead, in order, the default view. */
+/* Batch 32, 1 worker, 3 ahead, in order, the default view, the whole of each batch. */
 sg_loader_config sg_loader_defaults(void);
 
 typedef struct sg_loader sg_loader;
@@ -95,16 +98,18 @@ SG_CHECKED sg_status sg_loader_create(sg_loader **loader, const sg_dataset *set,
 /* Stops the workers. NULL is allowed. */
 void sg_loader_destroy(sg_loader *loader);
 
-/* The number of batches in an epoch. */
+/* The number of batches in an epoch, the same for every part. */
 size_t sg_loader_batches(const sg_loader *loader);
 
 /* Starts an epoch at batch `first`; what was prepared of another is thrown away. */
 SG_CHECKED sg_status sg_loader_start(sg_loader *loader, uint64_t epoch, size_t first);
 
 typedef struct sg_batch {
-    const float *images; /* (batch, 3, size, size), zeros past `count` */
-    const int *labels;   /* (batch) */
-    int count;           /* images in it; 0 after the last batch */
+    const float *images; /* (share, 3, size, size), zeros past `count`; share: batch / parts */
+    const int *labels;   /* (share) */
+    int count;           /* images in it; 0 after the last batch, or when none could be read */
+    int whole;           /* places of the batch, of all parts, that the data set fills; 0 only after
+                            the last batch. A part of a last batch may have none of them */
     double waited;       /* seconds that this call waited; 0 when the loader keeps ahead */
 } sg_batch;
 

@@ -1,5 +1,6 @@
 /* Making a graph: nodes, their shapes, their parameters. See stablegrad/graph.h. Mistakes in
  * a node are found here, where they can be named after it. */
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,11 +42,19 @@ sg_net_config sg_net_defaults(void)
                            .isa = SG_ISA_AUTO};
 }
 
+/* The images of all ranks are counted in an int. */
+static bool sensible_ranks(const sg_ranks *r, int batch)
+{
+    return !r || (r->rank >= 0 && r->rank < r->count && r->count <= INT_MAX / batch &&
+                  (r->count == 1 || r->sum));
+}
+
 static bool sensible(const sg_net_config *c)
 {
     return c->batch > 0 && c->batch <= MAX_EXTENT && c->channels > 0 && c->channels <= MAX_EXTENT &&
            c->height > 0 && c->height <= MAX_EXTENT && c->width > 0 && c->width <= MAX_EXTENT &&
-           c->threads >= 0 && c->threads <= 4096 && c->precision < SG_PRECISION_COUNT;
+           c->threads >= 0 && c->threads <= 4096 && c->precision < SG_PRECISION_COUNT &&
+           sensible_ranks(c->ranks, c->batch);
 }
 
 const sgi_rows *sgi_rows_for(sg_isa isa)
@@ -100,10 +109,10 @@ void sg_net_destroy(sg_net *graph)
         sgi_release(&graph->allocator, graph->running[i].name);
     release_ops(graph);
     sg_params_destroy(graph->set);
-    void *const owned[] = {graph->nodes,   graph->params,    graph->running,
-                           graph->chains,  graph->forward,   graph->backward,
-                           graph->buffers, graph->arena,     graph->work,
-                           graph->values,  graph->gradients, graph->running_values};
+    void *const owned[] = {
+        graph->nodes,     graph->params,         graph->running,  graph->chains, graph->forward,
+        graph->backward,  graph->buffers,        graph->arena,    graph->work,   graph->values,
+        graph->gradients, graph->running_values, graph->rank_sums};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
         sgi_release(&graph->allocator, owned[i]);
     sgi_dnn_destroy(graph->dnn);

@@ -37,6 +37,22 @@ static sg_status register_params(sg_net *graph)
     return status == SG_OK ? SG_OK : sgi_net_fail(graph, status, "out of memory");
 }
 
+/* Mean and mean square of the channels of a BatchNorm, and its sums on the way back. */
+static sg_status allocate_sums(sg_net *graph)
+{
+    size_t most = 0, lanes = (size_t)graph->rows->lanes;
+    if (sgi_net_ranks(graph) == 1)
+        return SG_OK;
+    for (int i = 0; i < graph->op_count; i++) {
+        const sgi_net_op *op = &graph->ops[i];
+        size_t padded = sgi_blocks_of(op->out, (int)lanes) * lanes;
+        if (op->norm && op->norm->norm.kind == SG_NORM_BATCH && padded > most)
+            most = padded;
+    }
+    graph->rank_sums = sgi_allocate(&graph->allocator, 2 * most, sizeof *graph->rank_sums);
+    return graph->rank_sums ? SG_OK : sgi_net_fail(graph, SG_ERROR_MEMORY, "out of memory");
+}
+
 static sg_status allocate_all(sg_net *graph)
 {
     const sg_allocator *a = &graph->allocator;
@@ -76,6 +92,8 @@ sg_status sg_net_compile(sg_net *graph, sg_net_node logits)
         status = sgi_plan(graph);
     if (status == SG_OK)
         status = allocate_all(graph);
+    if (status == SG_OK)
+        status = allocate_sums(graph);
     if (status == SG_OK)
         status = register_params(graph);
     if (status != SG_OK)

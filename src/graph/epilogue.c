@@ -4,6 +4,8 @@
  * images for BatchNorm, an image for group norms, a single row without norm. Units do not share
  * results, so the number of threads changes nothing.
  *
+ * With ranks a BatchNorm is cut in two, and the sums of both passes are added up in between.
+ *
  * A vector tensor (N, C) has one pixel; its rows are copied to padded lanes and back. */
 #include <math.h>
 #include <string.h>
@@ -23,7 +25,8 @@ typedef struct pass {
     float *y, *pooled, *dt, *dz;
     const float *dt_source; /* what the second pass over a norm reads as dt */
     float *stats;           /* (rows, 4, padded): scale, shift, mean, 1/std */
-    double *sums;           /* group norms: (N, 2, padded) */
+    double *sums;           /* group norms: (N, 2, padded); BatchNorm over ranks: (2, padded) */
+    double ranks;
     const float *gamma, *beta;
     float *dgamma, *dbeta;
     float *running_mean, *running_var;
@@ -184,40 +187,91 @@ static void update_running(const pass *p, size_t c, double mean, double variance
     p->running_var[c] = (float)((1 - m) * (double)p->running_var[c] + m * unbiased);
 }
 
-static void batch_statistics(const pass *p, size_t block)
+/* How many values of each channel this rank has. */
+static double batch_count(const pass *p)
+{
+    return (double)p->shape.n * (double)p->pixels;
+}
+
+/* Mean and variance of each channel of a block, over this rank's images. */
+static void batch_moments(const pass *p, size_t block, double *mean, double *variance)
 {
     lane_array shift, z;
     double sum[SG_MAX_LANES] = {0}, square[SG_MAX_LANES] = {0};
-    double count = (double)p->shape.n * (double)p->pixels;
+    double count = batch_count(p);
     memcpy(shift, read_row(p, p->z, 0, block, z), p->lanes * sizeof(float));
     for (size_t n = 0; n < (size_t)p->shape.n; n++)
         stats_row(p, n, block, shift, sum, square);
     for (size_t i = 0; i < p->lanes; i++) {
-        size_t c = block * p->lanes + i;
-        double about = sum[i] / count, mean = (double)shift[i] + about;
-        double variance = square[i] / count - about * about;
-        variance = variance < 0 ? 0 : variance;
-        set_channel(p, 0, c, mean, variance);
-        if (p->update_running && c < (size_t)p->shape.c)
-            update_running(p, c, mean, variance, count);
+        double about = sum[i] / count;
+        mean[i] = (double)shift[i] + about;
+        variance[i] = square[i] / count - about * about;
+        variance[i] = variance[i] < 0 ? 0 : variance[i];
     }
+}
+
+static void running_moments(const pass *p, size_t block, double *mean, double *variance)
+{
+    for (size_t i = 0; i < p->lanes; i++) {
+        size_t c = block * p->lanes + i;
+        bool real = c < (size_t)p->shape.c;
+        mean[i] = real ? (double)p->running_mean[c] : 0;
+        variance[i] = real ? (double)p->running_var[c] : 0;
+    }
+}
+
+/* The output of a block, from mean and variance of its channels. */
+static void batch_output(const pass *p, size_t block, const double *mean, const double *variance)
+{
+    for (size_t i = 0; i < p->lanes; i++) {
+        size_t c = block * p->lanes + i;
+        set_channel(p, 0, c, mean[i], variance[i]);
+        if (p->update_running && c < (size_t)p->shape.c)
+            update_running(p, c, mean[i], variance[i], p->ranks * batch_count(p));
+    }
+    for (size_t n = 0; n < (size_t)p->shape.n; n++)
+        forward_row(p, n, block, stat(p, 0, SCALE) + block * p->lanes,
+                    stat(p, 0, SHIFT) + block * p->lanes);
 }
 
 static void batch_forward(void *context, size_t block, int worker)
 {
     const pass *p = context;
     (void)worker;
+    double mean[SG_MAX_LANES], variance[SG_MAX_LANES];
     if (p->batch_statistics)
-        batch_statistics(p, block);
+        batch_moments(p, block, mean, variance);
     else
-        for (size_t c = block * p->lanes; c < (block + 1) * p->lanes; c++) {
-            bool real = c < (size_t)p->shape.c;
-            set_channel(p, 0, c, real ? (double)p->running_mean[c] : 0,
-                        real ? (double)p->running_var[c] : 0);
-        }
+        running_moments(p, block, mean, variance);
+    batch_output(p, block, mean, variance);
+}
+
+/* This rank's sums over a block, which are its gradients of weight and bias. */
+static void batch_sums(const pass *p, size_t block, double *sum, double *dot)
+{
+    const float *inverse = stat(p, 0, INVERSE) + block * p->lanes;
     for (size_t n = 0; n < (size_t)p->shape.n; n++)
-        forward_row(p, n, block, stat(p, 0, SCALE) + block * p->lanes,
-                    stat(p, 0, SHIFT) + block * p->lanes);
+        backward_row(p, n, block, 0, sum, dot);
+    for (size_t i = 0; i < valid_lanes(p, block); i++) {
+        p->dgamma[block * p->lanes + i] = (float)(dot[i] * (double)inverse[i]);
+        p->dbeta[block * p->lanes + i] = (float)sum[i];
+    }
+}
+
+/* dz of a block, from the sums of all ranks. */
+static void batch_apply(const pass *p, size_t block, const double *sum, const double *dot)
+{
+    lane_array k2, k3;
+    const float *scale = stat(p, 0, SCALE) + block * p->lanes;
+    const float *inverse = stat(p, 0, INVERSE) + block * p->lanes;
+    double count = p->ranks * batch_count(p);
+    for (size_t i = 0; i < p->lanes; i++) {
+        double normal = dot[i] * (double)inverse[i];
+        k2[i] = (float)(-(double)scale[i] * (double)inverse[i] * normal / count);
+        k3[i] = (float)(-(double)scale[i] * sum[i] / count);
+    }
+    for (size_t n = 0; n < (size_t)p->shape.n; n++)
+        apply_row(p, n, block, stat(p, 0, MEAN) + block * p->lanes, scale, k2, k3);
 }
 
 static void batch_backward(void *context, size_t block, int worker)
@@ -225,24 +279,67 @@ static void batch_backward(void *context, size_t block, int worker)
     const pass *p = context;
     (void)worker;
     double sum[SG_MAX_LANES] = {0}, dot[SG_MAX_LANES] = {0};
-    double count = (double)p->shape.n * (double)p->pixels;
-    lane_array k2, k3;
-    const float *scale = stat(p, 0, SCALE) + block * p->lanes;
-    const float *inverse = stat(p, 0, INVERSE) + block * p->lanes;
-    for (size_t n = 0; n < (size_t)p->shape.n; n++)
-        backward_row(p, n, block, 0, sum, dot);
+    batch_sums(p, block, sum, dot);
+    batch_apply(p, block, sum, dot);
+}
+
+/* ---- BatchNorm over ranks ----------------------------------------------------------------- */
+
+/* Every rank has as many images, so the means of all are means of the ranks'. In double the mean
+ * square leaves enough when the square of the mean is subtracted: what it loses, the floats that it
+ * was taken of have lost before. */
+static void ranks_measure(void *context, size_t block, int worker)
+{
+    const pass *p = context;
+    (void)worker;
+    double *mean = p->sums + block * p->lanes, *square = mean + p->padded;
+    batch_moments(p, block, mean, square);
+    for (size_t i = 0; i < p->lanes; i++)
+        square[i] += mean[i] * mean[i];
+}
+
+static void ranks_forward(void *context, size_t block, int worker)
+{
+    const pass *p = context;
+    (void)worker;
+    double mean[SG_MAX_LANES], variance[SG_MAX_LANES];
+    const double *sum = p->sums + block * p->lanes, *square = sum + p->padded;
     for (size_t i = 0; i < p->lanes; i++) {
-        size_t c = block * p->lanes + i;
-        double normal = dot[i] * (double)inverse[i];
-        k2[i] = (float)(-(double)scale[i] * (double)inverse[i] * normal / count);
-        k3[i] = (float)(-(double)scale[i] * sum[i] / count);
-        if (c < (size_t)p->shape.c) {
-            p->dgamma[c] = (float)normal;
-            p->dbeta[c] = (float)sum[i];
-        }
+        mean[i] = sum[i] / p->ranks;
+        variance[i] = square[i] / p->ranks - mean[i] * mean[i];
+        variance[i] = variance[i] < 0 ? 0 : variance[i];
     }
-    for (size_t n = 0; n < (size_t)p->shape.n; n++)
-        apply_row(p, n, block, stat(p, 0, MEAN) + block * p->lanes, scale, k2, k3);
+    batch_output(p, block, mean, variance);
+}
+
+static void ranks_sums(void *context, size_t block, int worker)
+{
+    const pass *p = context;
+    (void)worker;
+    double *sum = p->sums + block * p->lanes, *dot = sum + p->padded;
+    memset(sum, 0, p->lanes * sizeof *sum);
+    memset(dot, 0, p->lanes * sizeof *dot);
+    batch_sums(p, block, sum, dot);
+}
+
+static void ranks_backward(void *context, size_t block, int worker)
+{
+    const pass *p = context;
+    (void)worker;
+    const double *sum = p->sums + block * p->lanes, *dot = sum + p->padded;
+    batch_apply(p, block, sum, dot);
+}
+
+/* A pass over all blocks, sums over the ranks, and a second pass that uses them. */
+static sg_status run_ranks(sg_net *graph, pass *p, sg_unit_function *first,
+                           sg_unit_function *second)
+{
+    p->sums = graph->rank_sums;
+    sgi_dnn_run(graph->dnn, p->blocks, first, p);
+    sg_status status = sgi_net_sum(graph, p->sums, SG_FLOAT64, 2 * p->padded);
+    if (status == SG_OK)
+        sgi_dnn_run(graph->dnn, p->blocks, second, p);
+    return status;
 }
 
 /* ---- Group norms -------------------------------------------------------------------------- */
@@ -385,7 +482,7 @@ static void set_shape(pass *p, sgi_shape shape)
 static pass open_pass(sg_net *graph, const sgi_step *step)
 {
     const sgi_net_op *op = &graph->ops[step->op];
-    pass p = {.op = op, .rows = graph->rows};
+    pass p = {.op = op, .rows = graph->rows, .ranks = (double)sgi_net_ranks(graph)};
     set_shape(&p, op->out);
     p.stats = sgi_at(graph, op->stats);
     if (op->norm) {
@@ -405,10 +502,12 @@ static pass open_pass(sg_net *graph, const sgi_step *step)
 
 static void draw_keep(const sg_net *graph, const sgi_net_op *op, int index)
 {
+    uint64_t images = (uint64_t)op->out.n;
     for (int n = 0; n < op->out.n; n++) {
         op->keep[n] = 1;
         if (op->drop > 0 && sgi_is_dropping(graph)) {
-            uint64_t counter = graph->step * (uint64_t)op->out.n + (uint64_t)n;
+            uint64_t counter = graph->step * images * sgi_net_ranks(graph) +
+                               sgi_net_first(graph, images) + (uint64_t)n;
             double u = sgi_random_uniform(graph->config.seed, sgi_stream_of(index), counter);
             op->keep[n] = u < op->drop ? 0 : (float)(1 / (1 - op->drop));
         }
@@ -427,6 +526,8 @@ sg_status sgi_epilogue_forward(sg_net *graph, const sgi_step *step)
     p.update_running = graph->mode == SG_MODE_TRAIN && !graph->no_update;
     if (!p.op->norm)
         sgi_dnn_run(graph->dnn, (size_t)p.shape.n * p.blocks, bare_forward, &p);
+    else if (p.op->norm->norm.kind == SG_NORM_BATCH && p.batch_statistics && p.ranks > 1)
+        return run_ranks(graph, &p, ranks_measure, ranks_forward);
     else if (p.op->norm->norm.kind == SG_NORM_BATCH)
         sgi_dnn_run(graph->dnn, p.blocks, batch_forward, &p);
     else
@@ -474,7 +575,9 @@ sg_status sgi_epilogue_backward(sg_net *graph, const sgi_step *step)
     if (as_it_is && p.a == p.dz)
         p.dt_source = p.dz;
     p.sums = (double *)sgi_at(graph, step->sums);
-    if (op->norm->norm.kind == SG_NORM_BATCH) {
+    if (op->norm->norm.kind == SG_NORM_BATCH && p.ranks > 1) {
+        return run_ranks(graph, &p, ranks_sums, ranks_backward);
+    } else if (op->norm->norm.kind == SG_NORM_BATCH) {
         sgi_dnn_run(graph->dnn, p.blocks, batch_backward, &p);
     } else {
         sgi_dnn_run(graph->dnn, (size_t)p.shape.n, group_backward, &p);

@@ -171,10 +171,13 @@ static sg_status calibrate_layer(sg_net *graph, const sgi_step *step)
 {
     const sgi_net_op *op = &graph->ops[step->op];
     const sgi_node_entry *e = &graph->nodes[op->weights];
+    sg_moments moments;
+    double between;
     sg_status status = run_bare(graph, step);
+    if (status == SG_OK)
+        status = sgi_op_moments(graph, op, &moments, &between);
     if (status != SG_OK)
         return status;
-    sg_moments moments = sgi_op_moments(graph, op);
     double std = sg_moments_std(&moments);
     if (!isfinite(std) || std <= 0)
         return sgi_net_fail(graph, SG_ERROR_ARGUMENT, "%s: its output has the spread %g", e->name,

@@ -8,7 +8,8 @@
  * gradient what is known of dL/d(node) while the backward list is made: a sum nobody has formed yet
  *
  * compile: chains.c finds the chains, lower.c makes ops and the forward list, reverse.c the
- * backward list, plan.c places the buffers. run.c and epilogue.c are what steps call. */
+ * backward list, plan.c places the buffers. run.c and epilogue.c are what steps call. ranks.c adds
+ * up over the ranks that share a batch. */
 #ifndef SG_GRAPH_INTERNAL_H
 #define SG_GRAPH_INTERNAL_H
 
@@ -17,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/memory.h"
+#include "base/ranks.h"
 #include "graph/onednn.h"
 #include "graph/rows.h"
 #include "stablegrad/graph.h"
@@ -173,6 +175,7 @@ struct sg_net {
     size_t arena_bytes, unplanned_bytes, work_bytes;
     float *values, *gradients, *running_values;
     size_t value_count, running_values_count;
+    double *rank_sums; /* of BatchNorm, (2, most channels, padded); NULL without ranks */
     sg_params *set;
     int model;      /* index in the table of models, or SG_NONE */
     char line[256]; /* of sg_net_kernel */
@@ -183,6 +186,7 @@ struct sg_net {
     bool ran;
     bool no_drop, no_update; /* of dropout; of running statistics */
     uint64_t batches;        /* that have updated the running statistics */
+    bool broken;             /* a sum over ranks failed */
 };
 
 /* Records the first failure and what it is; returns `status`. */
@@ -210,6 +214,27 @@ static inline size_t sgi_shape_floats(sgi_shape s, int lanes)
         s.layout == SG_LAYOUT_BLOCKED ? sgi_blocks_of(s, lanes) * (size_t)lanes : (size_t)s.c;
     return (size_t)s.n * channels * sgi_pixels(s);
 }
+
+/* ---- Ranks -------------------------------------------------------------------------------- */
+
+static inline size_t sgi_net_ranks(const sg_net *graph)
+{
+    return graph->config.ranks ? (size_t)graph->config.ranks->count : 1;
+}
+
+/* Where the first of `count` things of this rank stands among those of all. */
+static inline uint64_t sgi_net_first(const sg_net *graph, size_t count)
+{
+    return graph->config.ranks ? (uint64_t)graph->config.ranks->rank * count : 0;
+}
+
+/* Adds up over all ranks, in place. A failure is SG_ERROR_REDUCE with a diagnostic; the values are
+ * NaN then, and every later sum fails without a call. */
+SG_CHECKED sg_status sgi_net_sum(sg_net *graph, void *values, sg_type type, size_t count);
+
+/* Replaces moments by those of all ranks. */
+enum { SG_MOST_SUMMED = 2 };
+SG_CHECKED sg_status sgi_net_sum_moments(sg_net *graph, sg_moments *moments, size_t count);
 
 /* ---- Compile ------------------------------------------------------------------------------ */
 
@@ -264,8 +289,10 @@ static inline bool sgi_is_dropping(const sg_net *graph)
     return graph->mode == SG_MODE_TRAIN && !graph->no_drop;
 }
 
-/* Moments of what an op has written, its padding left out. */
-sg_moments sgi_op_moments(const sg_net *graph, const sgi_net_op *op);
+/* Moments of what an op has written on all ranks, its padding left out, and the deviation of the
+ * images' means. */
+SG_CHECKED sg_status sgi_op_moments(sg_net *graph, const sgi_net_op *op, sg_moments *moments,
+                                    double *between);
 
 /* How the layers of a model start under SG_INIT_DEFAULT. */
 typedef enum sgi_start {

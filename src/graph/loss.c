@@ -2,6 +2,8 @@
  *
  *     L = -1/count sum_n sum_c q_nc log s_nc        dL/dx_nc = (s_nc - q_nc) / count
  *
+ * where n goes over the images of all ranks and count is their number.
+ *
  * It is computed in double. The largest logit of each image is subtracted first, so that no
  * exponential overflows. */
 #include <math.h>
@@ -37,6 +39,55 @@ static image_loss one_image(const float *x, int classes, int label, double smoot
     return result;
 }
 
+static bool good_labels(sg_net *graph, const int *labels, int count)
+{
+    int classes = sg_net_classes(graph);
+    for (int n = 0; n < count; n++)
+        if (labels[n] < 0 || labels[n] >= classes) {
+            sgi_net_fail(graph, SG_ERROR_ARGUMENT, "label %d of %d classes", labels[n], classes);
+            return false;
+        }
+    return true;
+}
+
+static bool good_arguments(sg_net *graph, const int *labels, int count, double smoothing)
+{
+    int least = sgi_net_ranks(graph) > 1 ? 0 : 1;
+    if (labels && count >= least && count <= graph->config.batch && smoothing >= 0 && smoothing < 1)
+        return good_labels(graph, labels, count);
+    sgi_net_fail(graph, SG_ERROR_ARGUMENT, "count or smoothing is out of range");
+    return false;
+}
+
+/* The number of images on all ranks. A mistake on one of them is an error on each: none waits for
+ * sums to which another will not come. */
+static sg_status count_images(sg_net *graph, int count, bool good, int *all)
+{
+    double sums[2] = {good ? count : 0, good ? 0 : 1};
+    sg_status status = sgi_net_sum(graph, sums, SG_FLOAT64, 2);
+    if (status != SG_OK)
+        return status;
+    if (!good)
+        return SG_ERROR_ARGUMENT;
+    if (sums[1] > 0)
+        return sgi_net_fail(graph, SG_ERROR_ARGUMENT, "another rank was given wrong arguments");
+    if (sums[0] < 1)
+        return sgi_net_fail(graph, SG_ERROR_ARGUMENT, "no rank has an image");
+    *all = (int)sums[0];
+    return SG_OK;
+}
+
+static sg_status add_results(sg_net *graph, sg_loss_result *result)
+{
+    double sums[3] = {result->loss, result->top1, result->top5};
+    sg_status status = sgi_net_sum(graph, sums, SG_FLOAT64, 3);
+    if (status == SG_OK)
+        *result = (sg_loss_result){sums[0], (int)sums[1], (int)sums[2], result->images};
+    else
+        *result = (sg_loss_result){.loss = sums[0]}; /* NaN: no part may pass for the whole */
+    return status;
+}
+
 sg_status sg_net_loss(sg_net *graph, const int *labels, int count, double smoothing,
                       sg_loss_result *result)
 {
@@ -44,24 +95,22 @@ sg_status sg_net_loss(sg_net *graph, const int *labels, int count, double smooth
         return SG_ERROR_ARGUMENT;
     if (!graph->ran)
         return SG_ERROR_ORDER;
-    int classes = sg_net_classes(graph), batch = graph->config.batch;
-    if (!labels || !result || count < 1 || count > batch || !(smoothing >= 0 && smoothing < 1))
-        return sgi_net_fail(graph, SG_ERROR_ARGUMENT, "count or smoothing is out of range");
+    int classes = sg_net_classes(graph), all = 0;
+    bool good = good_arguments(graph, result ? labels : NULL, count, smoothing);
+    sg_status status = count_images(graph, count, good, &all);
+    if (status != SG_OK)
+        return status;
     const float *x = sg_net_logits(graph);
     float *signal = sg_net_signal(graph);
-    for (int n = 0; n < count; n++)
-        if (labels[n] < 0 || labels[n] >= classes)
-            return sgi_net_fail(graph, SG_ERROR_ARGUMENT, "label %d of %d classes", labels[n],
-                                classes);
-    *result = (sg_loss_result){0};
+    *result = (sg_loss_result){.images = all};
     for (int n = 0; n < count; n++) {
         image_loss one = one_image(x + (size_t)n * (size_t)classes, classes, labels[n], smoothing,
-                                   1.0 / count, signal + (size_t)n * (size_t)classes);
-        result->loss += one.loss / count;
+                                   1.0 / all, signal + (size_t)n * (size_t)classes);
+        result->loss += one.loss / all;
         result->top1 += one.above < 1;
         result->top5 += one.above < 5;
     }
     memset(signal + (size_t)count * (size_t)classes, 0,
-           (size_t)(batch - count) * (size_t)classes * sizeof *signal);
-    return SG_OK;
+           (size_t)(graph->config.batch - count) * (size_t)classes * sizeof *signal);
+    return add_results(graph, result);
 }

@@ -17,29 +17,26 @@ static sg_moments without_padding(sg_moments m, double padding)
     return r;
 }
 
-/* Also writes the deviation of the images' means to *between, unless it is NULL. */
-static sg_moments look_at(const sg_net *graph, const sgi_net_op *op, double *between)
+sg_status sgi_op_moments(sg_net *graph, const sgi_net_op *op, sg_moments *moments, double *between)
 {
     size_t floats = sgi_shape_floats(op->out, graph->rows->lanes), images = (size_t)op->out.n;
     const float *y = sgi_at(graph, op->y);
     size_t each = floats / images;
-    sg_moments moments = {0}, means = {0};
+    sg_moments all[SG_MOST_SUMMED] = {{0}}; /* of the elements, and of the images' means */
     for (size_t n = 0; n < images; n++) {
         sg_moments one = {0};
         sg_moments_add(&one, y + n * each, SG_FLOAT32, each, 1.0);
-        sg_moments_merge(&moments, &one);
-        sg_moments_merge(&means, &(sg_moments){1, one.mean, 0});
+        sg_moments_merge(&all[0], &one);
+        sg_moments_merge(&all[1], &(sg_moments){1, one.mean, 0});
     }
+    sg_status status = sgi_net_sum_moments(graph, all, SG_MOST_SUMMED);
+    if (status != SG_OK)
+        return status;
     /* The padding lowers all means in the same proportion. */
     double real = (double)op->out.c * (double)sgi_pixels(op->out);
-    if (between)
-        *between = images > 1 ? sg_moments_std(&means) * (double)each / real : 0;
-    return without_padding(moments, (double)floats - (double)images * real);
-}
-
-sg_moments sgi_op_moments(const sg_net *graph, const sgi_net_op *op)
-{
-    return look_at(graph, op, NULL);
+    *between = all[1].count > 1 ? sg_moments_std(&all[1]) * (double)each / real : 0;
+    *moments = without_padding(all[0], all[0].count - all[1].count * real);
+    return SG_OK;
 }
 
 sg_status sg_net_observe(sg_net *graph)
@@ -55,7 +52,8 @@ sg_status sg_net_observe(sg_net *graph)
         const sgi_step *step = &graph->forward[i];
         status = step->run(graph, step);
         sgi_net_op *op = &graph->ops[step->op];
-        op->moments = look_at(graph, op, &op->between);
+        if (status == SG_OK)
+            status = sgi_op_moments(graph, op, &op->moments, &op->between);
     }
     graph->no_update = false;
     graph->ran = status == SG_OK;

@@ -152,18 +152,21 @@ sg_status sgi_flatten_backward(sg_net *graph, const sgi_step *step)
     return SG_OK;
 }
 
-/* The mask: element i of the tensor in memory order is kept by random number i of the step. */
+/* The mask: element i of the tensor of all ranks, in memory order, is kept by random number i of
+ * the step. */
 static void draw_mask(const sg_net *graph, const sgi_net_op *op, int index, float *mask,
                       size_t count)
 {
     float keep = sgi_is_dropping(graph) ? (float)(1 / (1 - op->drop)) : 1;
     uint32_t limit = sgi_is_dropping(graph) ? (uint32_t)(op->drop * 4294967296.0) : 0;
-    uint64_t calls = (count + 3) / 4;
-    for (uint64_t call = 0; call < calls; call++) {
+    uint64_t calls = (sgi_net_ranks(graph) * count + 3) / 4;
+    uint64_t first = sgi_net_first(graph, count), end = first + count;
+    for (uint64_t call = first / 4; 4 * call < end; call++) {
         uint32_t bits[4];
         sgi_random_bits(graph->config.seed, sgi_stream_of(index), graph->step * calls + call, bits);
-        for (size_t i = 0; i < 4 && 4 * call + i < count; i++)
-            mask[4 * call + i] = bits[i] < limit ? 0 : keep;
+        for (uint64_t i = 4 * call; i < 4 * call + 4; i++)
+            if (i >= first && i < end)
+                mask[i - first] = bits[i % 4] < limit ? 0 : keep;
     }
 }
 
@@ -201,7 +204,9 @@ static sg_status run_list(sg_net *graph, const sgi_step *steps, int count)
     for (int i = 0; i < count && status == SG_OK; i++)
         status = steps[i].run(graph, &steps[i]);
     sgi_dnn_leave(before);
-    return status == SG_OK ? SG_OK : sgi_net_fail(graph, status, "a kernel refused to run");
+    if (status == SG_OK || status == SG_ERROR_REDUCE) /* which has its diagnostic */
+        return status;
+    return sgi_net_fail(graph, status, "a kernel refused to run");
 }
 
 sg_status sg_net_forward(sg_net *graph, const float *images, sg_mode mode, uint64_t step)
@@ -230,7 +235,10 @@ sg_status sg_net_backward(sg_net *graph)
     if (!graph->ran || graph->mode != SG_MODE_TRAIN)
         return SG_ERROR_ORDER;
     graph->ran = false; /* the backward pass writes over what the forward pass left */
-    return run_list(graph, graph->backward, graph->backward_count);
+    sg_status status = run_list(graph, graph->backward, graph->backward_count);
+    if (status != SG_OK)
+        return status;
+    return sgi_net_sum(graph, graph->gradients, SG_FLOAT32, graph->value_count);
 }
 
 const float *sg_net_logits(const sg_net *graph)

@@ -1,8 +1,9 @@
 /* Batches ahead of the step: workers fill a ring of batches, image by image.
  *
- * A ticket is one image of the epoch: (batch, slot) in order. Workers take tickets under the lock,
- * decode without it, and count down what is left of the ticket's batch. A worker waits while its
- * batch would need a ring slot that the caller has not given back. */
+ * A ticket is one image of the epoch that this loader hands out: (batch, slot) in order. Workers
+ * take tickets under the lock, decode without it, and count down what is left of the ticket's
+ * batch. A worker waits while its batch would need a ring slot that the caller has not given back.
+ */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,8 @@
 enum { MAX_TRIES = 16, ORDER_STREAM = 0x6f726465 };
 
 typedef struct slot {
-    float *images; /* (batch, 3, size, size) */
-    int *labels;   /* (batch); -1 where an image was left out */
+    float *images; /* (share, 3, size, size) */
+    int *labels;   /* (share); -1 where an image was left out */
     int left;      /* images of the batch that are not there yet */
 } slot;
 
@@ -24,6 +25,7 @@ struct sg_loader {
     const sg_dataset *set;
     sg_loader_config config;
     size_t image_floats, batches;
+    size_t share;  /* images of a batch that this loader hands out */
     size_t *order; /* (count): the epoch's permutation */
     slot *ring;
     pthread_t *threads;
@@ -44,7 +46,7 @@ struct sg_loader {
 sg_loader_config sg_loader_defaults(void)
 {
     return (sg_loader_config){
-        .batch = 32, .threads = 1, .ahead = 3, .view = sg_image_view_defaults()};
+        .batch = 32, .threads = 1, .ahead = 3, .view = sg_image_view_defaults(), .parts = 1};
 }
 
 /* ---- Workers ------------------------------------------------------------------------------ */
@@ -78,9 +80,15 @@ static int fill_image(sg_loader *loader, uint64_t epoch, size_t position, float 
     return -1;
 }
 
+/* Where the images of batch `batch` that this loader hands out begin in the epoch. */
+static size_t first_of(const sg_loader *loader, size_t batch)
+{
+    return batch * (size_t)loader->config.batch + (size_t)loader->config.part * loader->share;
+}
+
 static bool has_work(const sg_loader *loader)
 {
-    size_t batch = loader->next_ticket / (size_t)loader->config.batch;
+    size_t batch = loader->next_ticket / loader->share;
     return loader->running && loader->next_ticket < loader->last_ticket &&
            batch < loader->released + (size_t)loader->config.ahead + 1;
 }
@@ -88,7 +96,7 @@ static bool has_work(const sg_loader *loader)
 static void *worker(void *context)
 {
     sg_loader *loader = context;
-    size_t ring = (size_t)loader->config.ahead + 1, batch_size = (size_t)loader->config.batch;
+    size_t ring = (size_t)loader->config.ahead + 1, share = loader->share;
     pthread_mutex_lock(&loader->lock);
     while (!loader->quit) {
         if (!has_work(loader)) {
@@ -97,11 +105,11 @@ static void *worker(void *context)
         }
         size_t ticket = loader->next_ticket++;
         uint64_t epoch = loader->epoch;
-        slot *s = &loader->ring[ticket / batch_size % ring];
+        slot *s = &loader->ring[ticket / share % ring];
         loader->busy++;
         pthread_mutex_unlock(&loader->lock);
-        size_t at = ticket % batch_size;
-        s->labels[at] = fill_image(loader, epoch, ticket, s->images + at * loader->image_floats);
+        size_t at = ticket % share, position = first_of(loader, ticket / share) + at;
+        s->labels[at] = fill_image(loader, epoch, position, s->images + at * loader->image_floats);
         pthread_mutex_lock(&loader->lock);
         loader->busy--;
         if (--s->left == 0 || loader->busy == 0)
@@ -116,13 +124,14 @@ static void *worker(void *context)
 static bool sensible(const sg_loader_config *c)
 {
     return c->batch > 0 && c->batch <= 1 << 20 && c->threads > 0 && c->threads <= 1024 &&
-           c->ahead > 0 && c->ahead <= 1024 && c->view.size > 0 && c->view.size <= 1 << 14;
+           c->ahead > 0 && c->ahead <= 1024 && c->view.size > 0 && c->view.size <= 1 << 14 &&
+           c->parts > 0 && c->batch % c->parts == 0 && c->part >= 0 && c->part < c->parts;
 }
 
 static sg_status allocate_ring(sg_loader *loader)
 {
     const sg_allocator *a = &loader->allocator;
-    size_t batch = (size_t)loader->config.batch;
+    size_t share = loader->share;
     loader->order = sgi_allocate(a, loader->set->count, sizeof *loader->order);
     loader->ring = sgi_allocate(a, (size_t)loader->config.ahead + 1, sizeof *loader->ring);
     loader->threads = sgi_allocate(a, (size_t)loader->config.threads, sizeof *loader->threads);
@@ -130,8 +139,8 @@ static sg_status allocate_ring(sg_loader *loader)
         return SG_ERROR_MEMORY;
     for (int i = 0; i <= loader->config.ahead; i++) {
         slot *s = &loader->ring[i];
-        s->images = sgi_allocate(a, batch * loader->image_floats, sizeof *s->images);
-        s->labels = sgi_allocate(a, batch, sizeof *s->labels);
+        s->images = sgi_allocate(a, share * loader->image_floats, sizeof *s->images);
+        s->labels = sgi_allocate(a, share, sizeof *s->labels);
         if (!s->images || !s->labels)
             return SG_ERROR_MEMORY;
     }
@@ -142,6 +151,7 @@ sg_status sg_loader_create(sg_loader **out, const sg_dataset *set, const sg_load
                            const sg_allocator *given)
 {
     sg_loader_config c = config ? *config : sg_loader_defaults();
+    c.parts = c.parts == 0 ? 1 : c.parts;
     if (!out || !set || !sensible(&c))
         return SG_ERROR_ARGUMENT;
     *out = NULL;
@@ -150,6 +160,7 @@ sg_status sg_loader_create(sg_loader **out, const sg_dataset *set, const sg_load
         return SG_ERROR_MEMORY;
     loader->set = set;
     loader->config = c;
+    loader->share = (size_t)(c.batch / c.parts);
     loader->image_floats = 3 * (size_t)c.view.size * (size_t)c.view.size;
     loader->batches =
         set->count / (size_t)c.batch + (!c.drop_last && set->count % (size_t)c.batch != 0);
@@ -199,11 +210,17 @@ size_t sg_loader_batches(const sg_loader *loader)
 
 /* ---- Epochs ------------------------------------------------------------------------------- */
 
-/* Images in batch `batch` of the epoch. */
+/* Images of the epoch from `first` on, but at most `most`. */
+static int images_from(const sg_loader *loader, size_t first, size_t most)
+{
+    size_t count = loader->set->count, left = first < count ? count - first : 0;
+    return (int)(left < most ? left : most);
+}
+
+/* Images of batch `batch` that this loader hands out. */
 static int images_in(const sg_loader *loader, size_t batch)
 {
-    size_t size = (size_t)loader->config.batch, left = loader->set->count - batch * size;
-    return (int)(left < size ? left : size);
+    return images_from(loader, first_of(loader, batch), loader->share);
 }
 
 /* Fisher and Yates, from random numbers of the epoch. */
@@ -227,7 +244,7 @@ sg_status sg_loader_start(sg_loader *loader, uint64_t epoch, size_t first)
 {
     if (!loader || first > loader->batches)
         return SG_ERROR_ARGUMENT;
-    size_t size = (size_t)loader->config.batch, ring = (size_t)loader->config.ahead + 1;
+    size_t share = loader->share, ring = (size_t)loader->config.ahead + 1;
     pthread_mutex_lock(&loader->lock);
     loader->running = false;
     while (loader->busy > 0)
@@ -235,9 +252,11 @@ sg_status sg_loader_start(sg_loader *loader, uint64_t epoch, size_t first)
     make_order(loader, epoch);
     loader->epoch = epoch;
     loader->taken = loader->released = first;
-    loader->next_ticket = first * size;
-    loader->last_ticket =
-        loader->batches * size < loader->set->count ? loader->batches * size : loader->set->count;
+    loader->next_ticket = first * share;
+    loader->last_ticket = 0; /* only the last batch may have fewer than the others */
+    if (loader->batches > 0)
+        loader->last_ticket =
+            (loader->batches - 1) * share + (size_t)images_in(loader, loader->batches - 1);
     for (size_t b = first; b < first + ring && b < loader->batches; b++)
         loader->ring[b % ring].left = images_in(loader, b);
     loader->running = true;
@@ -274,7 +293,7 @@ static int compact(const sg_loader *loader, slot *s, int count)
         }
         kept++;
     }
-    size_t empty = (size_t)(loader->config.batch - kept);
+    size_t empty = loader->share - (size_t)kept;
     memset(s->images + (size_t)kept * loader->image_floats, 0,
            empty * loader->image_floats * sizeof *s->images);
     memset(s->labels + kept, 0, empty * sizeof *s->labels);
@@ -303,7 +322,7 @@ sg_status sg_loader_next(sg_loader *loader, sg_batch *batch)
             pthread_cond_wait(&loader->done, &loader->lock);
         batch->waited = sgi_seconds() - began;
     }
-    int count = images_in(loader, loader->taken++);
+    size_t number = loader->taken++;
     sg_status failure = loader->failure;
     loader->failure = SG_OK;
     pthread_mutex_unlock(&loader->lock);
@@ -311,7 +330,9 @@ sg_status sg_loader_next(sg_loader *loader, sg_batch *batch)
         return failure;
     batch->images = s->images;
     batch->labels = s->labels;
-    batch->count = compact(loader, s, count);
+    batch->count = compact(loader, s, images_in(loader, number));
+    batch->whole =
+        images_from(loader, number * (size_t)loader->config.batch, (size_t)loader->config.batch);
     return SG_OK;
 }
 

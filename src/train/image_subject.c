@@ -86,9 +86,10 @@ static void note_unread(image_subject *s, size_t used)
         return;
     s->told_unread = unread;
     sgi_diagnostic_line(&last, why, sizeof why);
-    snprintf(s->note + used, sizeof s->note - used,
-             "%s%llu image%s not be read so far; the last: %s", used ? "\n" : "",
-             (unsigned long long)unread, unread == 1 ? " could" : "s could", why);
+    bool own_reason = last.message[0] != '\0'; /* otherwise only other ranks have had trouble */
+    snprintf(s->note + used, sizeof s->note - used, "%s%llu image%s not be read so far%s%s",
+             used ? "\n" : "", (unsigned long long)unread, unread == 1 ? " could" : "s could",
+             own_reason ? "; the last: " : ", by other ranks", own_reason ? why : "");
 }
 
 static const char *note_of(image_subject *s, const sgi_image_event *event)
@@ -424,7 +425,8 @@ static const sgi_subject_type image_type = {
 };
 
 sg_status sgi_image_subject_create(sgi_subject **out, const sgi_task *task, sg_pool *pool,
-                                   sg_isa isa, const sg_allocator *given, sg_diagnostic *diagnostic)
+                                   const sg_ranks *ranks, sg_isa isa, const sg_allocator *given,
+                                   sg_diagnostic *diagnostic)
 {
     sg_allocator allocator = sgi_allocator_or_heap(given);
     const sgi_training_settings *training = &task->settings.training;
@@ -440,7 +442,7 @@ sg_status sgi_image_subject_create(sgi_subject **out, const sgi_task *task, sg_p
                                .title = task->settings.title,
                                .training = training};
     sg_status status =
-        sgi_image_trainer_create(&s->trainer, task, pool, isa, &allocator, diagnostic);
+        sgi_image_trainer_create(&s->trainer, task, pool, ranks, isa, &allocator, diagnostic);
     if (status == SG_OK) {
         s->layer_count = sg_net_layer_count(sgi_image_trainer_network(s->trainer));
         s->layers = sgi_allocate(&allocator, s->layer_count, sizeof *s->layers);

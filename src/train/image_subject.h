@@ -5,9 +5,10 @@
 #include "train/image_trainer.h"
 #include "train/subject.h"
 
-/* Task and pool must outlive the subject. */
+/* Task, pool and ranks (NULL: alone) must outlive the subject. With ranks its steps and evaluations
+ * are collective, as those of the trainer; saving, loading and describing it are not. */
 SG_CHECKED sg_status sgi_image_subject_create(sgi_subject **subject, const sgi_task *task,
-                                              sg_pool *pool, sg_isa isa,
+                                              sg_pool *pool, const sg_ranks *ranks, sg_isa isa,
                                               const sg_allocator *allocator,
                                               sg_diagnostic *diagnostic);
 

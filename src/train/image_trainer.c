@@ -5,6 +5,7 @@
 
 #include "base/diagnostic.h"
 #include "base/memory.h"
+#include "base/ranks.h"
 
 /* A data set with the loader that hands out its batches. */
 typedef struct source {
@@ -16,14 +17,44 @@ struct sgi_image_trainer {
     sg_allocator allocator;
     const sgi_task *task;
     sg_pool *pool;
+    const sg_ranks *ranks; /* NULL: alone */
+    double *told;          /* (ranks + 1): what ranks tell each other of a batch, see take() */
+    uint64_t unread;       /* images that could not be read, on all ranks */
     sg_isa isa;
     source train, test;
     sg_net *net;
     sg_scaler *scaler;
     sg_optim *optim;
     uint64_t steps, per_epoch;
-    int batch; /* images of a step: the task's, unless it is tried with fewer */
+    int batch; /* images of a step, of all ranks: the task's, unless it is tried with fewer */
 };
+
+/* ---- Ranks -------------------------------------------------------------------------------- */
+
+static int rank_count(const sgi_image_trainer *t)
+{
+    return t->ranks ? t->ranks->count : 1;
+}
+
+static int rank_index(const sgi_image_trainer *t)
+{
+    return t->ranks ? t->ranks->rank : 0;
+}
+
+static sg_status add_up(const sgi_image_trainer *t, double *values, size_t count,
+                        sg_diagnostic *diagnostic)
+{
+    if (sgi_ranks_sum(t->ranks, values, SG_FLOAT64, count))
+        return SG_OK;
+    return sgi_fail(diagnostic, SG_ERROR_REDUCE, "a sum over %d ranks failed", rank_count(t));
+}
+
+/* For the scaler. */
+static int reduce(void *context, double *values, size_t count)
+{
+    const sgi_image_trainer *t = context;
+    return sgi_ranks_sum(t->ranks, values, SG_FLOAT64, count) ? 0 : 1;
+}
 
 /* ---- Making ------------------------------------------------------------------------------- */
 
@@ -52,6 +83,8 @@ static sg_status open_loader(sgi_image_trainer *t, source *s, bool training,
     const sgi_data_settings *data = &settings(t)->data;
     sg_loader_config config = sg_loader_defaults();
     config.batch = t->batch;
+    config.part = rank_index(t);
+    config.parts = rank_count(t);
     config.threads = (int)data->workers;
     config.ahead = (int)data->ahead;
     config.shuffle = config.drop_last = training;
@@ -83,6 +116,18 @@ static sg_status check_classes(const sgi_image_trainer *t, sg_diagnostic *diagno
     return SG_OK;
 }
 
+static sg_status check_ranks(const sgi_image_trainer *t, sg_diagnostic *diagnostic)
+{
+    int ranks = rank_count(t), rest = t->batch % ranks, below = t->batch - rest;
+    if (rest == 0)
+        return SG_OK;
+    int nearest = below > 0 && 2 * rest <= ranks ? below : below + ranks;
+    return sgi_fail(diagnostic, SG_ERROR_ARGUMENT,
+                    "%d ranks cannot share batches of %d images equally; training.batch=%d would "
+                    "do",
+                    ranks, t->batch, nearest);
+}
+
 /* The batches that the loaders keep ready are their memory. */
 static sg_status check_batch(const sgi_image_trainer *t, sg_diagnostic *diagnostic)
 {
@@ -96,9 +141,10 @@ static sg_status check_batch(const sgi_image_trainer *t, sg_diagnostic *diagnost
     char what[80];
     double pixels = 3.0 * (double)data->size * (double)data->size;
     double ready = 2.0 * (double)(data->ahead + 1);
+    int64_t share = batch / rank_count(t);
     (void)snprintf(what, sizeof what, "keeping %.0f batches of %lld images ready", ready,
-                   (long long)batch);
-    return sgi_memory_fits(ready * (double)batch * pixels * sizeof(float), what, diagnostic);
+                   (long long)share);
+    return sgi_memory_fits(ready * (double)share * pixels * sizeof(float), what, diagnostic);
 }
 
 static sg_status open_data(sgi_image_trainer *t, sg_diagnostic *diagnostic)
@@ -139,7 +185,8 @@ static sg_status build_network(sgi_image_trainer *t, sg_diagnostic *diagnostic)
     sg_net_config config = sg_net_defaults();
     sg_model_options options = sgi_task_model(t->task, sg_dataset_classes(t->train.set));
     sg_init_config init = sgi_task_init(t->task);
-    config.batch = t->batch;
+    config.batch = t->batch / rank_count(t);
+    config.ranks = t->ranks;
     config.height = config.width = (int)s->data.size;
     config.threads = sg_pool_threads(t->pool);
     config.isa = t->isa;
@@ -158,15 +205,55 @@ static sg_status load_failed(sg_status status, sg_diagnostic *diagnostic)
     return sgi_fail(diagnostic, status, "no more images can be read: %s", sg_status_text(status));
 }
 
+static uint64_t own_unread(const sgi_image_trainer *t, sg_diagnostic *last)
+{
+    uint64_t train = sg_loader_skipped(t->train.loader, last);
+    return train + sg_loader_skipped(t->test.loader, train ? NULL : last);
+}
+
+/* This rank's part of a batch, and what the others have of it. */
+typedef struct taken {
+    sg_batch part;
+    uint64_t before, images; /* of the ranks before this one, and of all */
+} taken;
+
+/* The next batch. Ranks tell each other how many images each has of it, or that it cannot go on:
+ * then all of them stop, and none waits for the others. */
+static sg_status take(sgi_image_trainer *t, const source *s, taken *batch,
+                      sg_diagnostic *diagnostic)
+{
+    int ranks = rank_count(t);
+    *batch = (taken){0};
+    sg_status loaded = sg_loader_next(s->loader, &batch->part);
+    for (int k = 0; k < ranks; k++)
+        t->told[k] = 0;
+    t->told[rank_index(t)] = loaded == SG_OK ? batch->part.count : -1;
+    t->told[ranks] = (double)own_unread(t, NULL);
+    sg_status status = add_up(t, t->told, (size_t)ranks + 1, diagnostic);
+    if (status != SG_OK)
+        return status;
+    if (loaded != SG_OK)
+        return load_failed(loaded, diagnostic);
+    t->unread = (uint64_t)t->told[ranks];
+    for (int k = 0; k < ranks; k++) {
+        if (t->told[k] < 0)
+            return sgi_fail(diagnostic, SG_ERROR_IO, "rank %d of %d cannot read its images", k,
+                            ranks);
+        batch->before += k < rank_index(t) ? (uint64_t)t->told[k] : 0;
+        batch->images += (uint64_t)t->told[k];
+    }
+    return SG_OK;
+}
+
 static sg_status calibrate(sgi_image_trainer *t, sg_diagnostic *diagnostic)
 {
     if (!sgi_task_calibrates(t->task))
         return SG_OK;
-    sg_batch batch;
-    sg_status status = sg_loader_next(t->train.loader, &batch);
+    taken batch;
+    sg_status status = take(t, &t->train, &batch, diagnostic);
     if (status != SG_OK)
-        return load_failed(status, diagnostic);
-    status = sg_net_calibrate(t->net, batch.images);
+        return status;
+    status = sg_net_calibrate(t->net, batch.part.images);
     if (status != SG_OK)
         return sgi_fail(diagnostic, status, "the start cannot be calibrated: %s",
                         sg_net_diagnostic(t->net)->message);
@@ -180,6 +267,11 @@ static sg_status create_optimizer(sgi_image_trainer *t, sg_diagnostic *diagnosti
     sg_optim_config optim = sgi_task_optim(t->task, t->steps, terms);
     sg_params *params = sg_net_params(t->net);
     scale.isa = optim.isa = t->isa;
+    if (rank_count(t) > 1) { /* the gradients are summed already, the signal is this rank's */
+        scale.reduce = reduce;
+        scale.reduce_context = t;
+        scale.sharding = SG_GRADIENTS_REPLICATED;
+    }
     sg_status status = sg_scaler_create(&t->scaler, params, &scale, t->pool, &t->allocator);
     if (status == SG_OK)
         status = sg_optim_create(&t->optim, params, &optim, t->pool, &t->allocator);
@@ -197,30 +289,57 @@ sg_status sgi_image_trainer_move(sgi_image_trainer *t, sg_diagnostic *diagnostic
     return status == SG_OK ? SG_OK : load_failed(status, diagnostic);
 }
 
-static sg_status set_up(sgi_image_trainer *t, sg_diagnostic *diagnostic)
+/* All that a rank can do without the others. */
+static sg_status prepare(sgi_image_trainer *t, sg_diagnostic *diagnostic)
 {
-    sg_status status = open_data(t, diagnostic);
+    sg_status status = check_ranks(t, diagnostic);
+    if (status != SG_OK)
+        return status;
+    t->told = sgi_allocate(&t->allocator, (size_t)rank_count(t) + 1, sizeof *t->told);
+    if (!t->told)
+        return SG_ERROR_MEMORY;
+    status = open_data(t, diagnostic);
     if (status == SG_OK)
         status = build_network(t, diagnostic);
     if (status == SG_OK)
         status = create_optimizer(t, diagnostic);
-    if (status == SG_OK)
-        status = sgi_image_trainer_move(t, diagnostic);
+    return status == SG_OK ? sgi_image_trainer_move(t, diagnostic) : status;
+}
+
+/* Ranks leave together: none waits for one that could not be prepared. */
+static sg_status agree(const sgi_image_trainer *t, sg_status own, sg_diagnostic *diagnostic)
+{
+    double failed = own == SG_OK ? 0 : 1;
+    sg_diagnostic why = {0};
+    sg_status status = add_up(t, &failed, 1, &why);
+    if (own != SG_OK)
+        return own;
+    if (status != SG_OK)
+        return sgi_fail(diagnostic, status, "%s", why.message);
+    if (failed > 0)
+        return sgi_fail(diagnostic, SG_ERROR_IO, "another rank could not be set up");
+    return SG_OK;
+}
+
+static sg_status set_up(sgi_image_trainer *t, sg_diagnostic *diagnostic)
+{
+    sg_status status = agree(t, prepare(t, diagnostic), diagnostic);
     if (status == SG_OK)
         status = calibrate(t, diagnostic);
     return status == SG_OK ? sgi_image_trainer_move(t, diagnostic) : status;
 }
 
 sg_status sgi_image_trainer_create(sgi_image_trainer **out, const sgi_task *task, sg_pool *pool,
-                                   sg_isa isa, const sg_allocator *given, sg_diagnostic *diagnostic)
+                                   const sg_ranks *ranks, sg_isa isa, const sg_allocator *given,
+                                   sg_diagnostic *diagnostic)
 {
-    return sgi_image_trainer_create_small(out, task, (int)task->settings.batch, pool, isa, given,
-                                          diagnostic);
+    return sgi_image_trainer_create_small(out, task, (int)task->settings.batch, pool, ranks, isa,
+                                          given, diagnostic);
 }
 
 sg_status sgi_image_trainer_create_small(sgi_image_trainer **out, const sgi_task *task, int images,
-                                         sg_pool *pool, sg_isa isa, const sg_allocator *given,
-                                         sg_diagnostic *diagnostic)
+                                         sg_pool *pool, const sg_ranks *ranks, sg_isa isa,
+                                         const sg_allocator *given, sg_diagnostic *diagnostic)
 {
     *out = NULL;
     sgi_image_trainer *t = SGI_NEW(sgi_image_trainer, given);
@@ -230,6 +349,7 @@ sg_status sgi_image_trainer_create_small(sgi_image_trainer **out, const sgi_task
     t->task = task;
     t->batch = images;
     t->pool = pool;
+    t->ranks = ranks;
     t->isa = isa;
     sg_status status = set_up(t, diagnostic);
     if (status != SG_OK) {
@@ -253,23 +373,24 @@ void sgi_image_trainer_destroy(sgi_image_trainer *t)
     sg_loader_destroy(t->test.loader);
     sg_dataset_close(t->train.set);
     sg_dataset_close(t->test.set);
+    sgi_release(&t->allocator, t->told);
     sgi_release(&t->allocator, t);
 }
 
 /* ---- Working ------------------------------------------------------------------------------ */
 
 /* The next batch; a new epoch begins when the last has none left. */
-static sg_status next_batch(sgi_image_trainer *t, sg_batch *batch, sg_diagnostic *diagnostic)
+static sg_status next_batch(sgi_image_trainer *t, taken *batch, sg_diagnostic *diagnostic)
 {
-    sg_status status = sg_loader_next(t->train.loader, batch);
-    if (status == SG_OK && batch->count == 0) {
+    sg_status status = take(t, &t->train, batch, diagnostic);
+    if (status == SG_OK && batch->part.whole == 0) {
         status = sgi_image_trainer_move(t, diagnostic);
         if (status == SG_OK)
-            status = sg_loader_next(t->train.loader, batch);
+            status = take(t, &t->train, batch, diagnostic);
     }
-    if (status == SG_OK && batch->count == 0)
-        status = SG_ERROR_IO;
-    return status == SG_OK ? SG_OK : load_failed(status, diagnostic);
+    if (status == SG_OK && batch->images == 0)
+        return load_failed(SG_ERROR_IO, diagnostic);
+    return status;
 }
 
 /* Loss and gradients on the batch, and a look inside. */
@@ -288,9 +409,10 @@ static sg_status differentiate(sgi_image_trainer *t, const sg_batch *batch, uint
     return status;
 }
 
-static sg_status scale_and_step(sgi_image_trainer *t, uint64_t step, sgi_image_step *result)
+static sg_status scale_and_step(sgi_image_trainer *t, const sg_batch *batch, uint64_t step,
+                                sgi_image_step *result)
 {
-    size_t signal = (size_t)result->images * (size_t)sg_net_classes(t->net);
+    size_t signal = (size_t)batch->count * (size_t)sg_net_classes(t->net);
     sg_status status = sg_scaler_observe(t->scaler, sg_net_signal(t->net), SG_FLOAT32, signal, 1.0);
     if (status == SG_OK)
         status = sg_scaler_measure(t->scaler, step);
@@ -304,16 +426,16 @@ sg_status sgi_image_trainer_step(sgi_image_trainer *t, double observe_from, sgi_
                                  sg_diagnostic *diagnostic)
 {
     uint64_t step = sg_optim_steps(t->optim);
-    sg_batch batch;
+    taken batch;
     *result = (sgi_image_step){.step = step + 1};
     sg_status status = next_batch(t, &batch, diagnostic);
     if (status != SG_OK)
         return status;
-    result->images = batch.count;
-    result->waited = batch.waited;
-    status = differentiate(t, &batch, step, observe_from, result);
+    result->images = (int)batch.images;
+    result->waited = batch.part.waited;
+    status = differentiate(t, &batch.part, step, observe_from, result);
     if (status == SG_OK)
-        status = scale_and_step(t, step, result);
+        status = scale_and_step(t, &batch.part, step, result);
     if (status != SG_OK)
         return sgi_fail(diagnostic, status, "step %llu: %s %s", (unsigned long long)step + 1,
                         sg_status_text(status), sg_net_diagnostic(t->net)->message);
@@ -333,30 +455,63 @@ static int class_of(const float *logits, int classes)
 typedef struct tally {
     double loss, top1, top5;
     uint64_t images;
+    /* On this rank alone until share_classes(): */
+    bool any, several;
     int first_class;
-    bool several;
 } tally;
 
-static sg_status evaluate_batch(sgi_image_trainer *t, const sg_batch *batch, int count, tally *sum)
+/* Of the first `left` images of the batch. */
+static sg_status evaluate_batch(sgi_image_trainer *t, const taken *batch, uint64_t left, tally *sum)
 {
     sg_loss_result loss;
-    int classes = sg_net_classes(t->net);
-    sg_status status = sg_net_forward(t->net, batch->images, SG_MODE_EVAL, 0);
+    int classes = sg_net_classes(t->net), count = batch->part.count;
+    uint64_t own = left > batch->before ? left - batch->before : 0;
+    count = (uint64_t)count < own ? count : (int)own;
+    sg_status status = sg_net_forward(t->net, batch->part.images, SG_MODE_EVAL, 0);
     if (status == SG_OK)
-        status = sg_net_loss(t->net, batch->labels, count, 0, &loss);
+        status = sg_net_loss(t->net, batch->part.labels, count, 0, &loss);
     if (status != SG_OK)
         return status;
     const float *logits = sg_net_logits(t->net);
     for (int i = 0; i < count; i++) {
         int label = class_of(logits + (size_t)i * (size_t)classes, classes);
-        if (sum->images == 0 && i == 0)
+        if (!sum->any)
             sum->first_class = label;
+        sum->any = true;
         sum->several = sum->several || label != sum->first_class;
     }
-    sum->loss += loss.loss * count;
+    sum->loss += loss.loss * loss.images;
     sum->top1 += loss.top1;
     sum->top5 += loss.top5;
-    sum->images += (uint64_t)count;
+    sum->images += (uint64_t)loss.images;
+    return SG_OK;
+}
+
+static sg_status evaluate_all(sgi_image_trainer *t, uint64_t most, tally *sum,
+                              sg_diagnostic *diagnostic)
+{
+    sg_status status = sg_loader_start(t->test.loader, 0, 0);
+    while (status == SG_OK && sum->images < most) {
+        taken batch;
+        status = take(t, &t->test, &batch, diagnostic);
+        if (status != SG_OK || batch.part.whole == 0)
+            return status;
+        if (batch.images > 0)
+            status = evaluate_batch(t, &batch, most - sum->images, sum);
+    }
+    return status;
+}
+
+/* Whether the images of all ranks got one class: for n numbers n times the sum of their squares is
+ * the square of their sum only when they are equal. */
+static sg_status share_classes(const sgi_image_trainer *t, tally *sum, sg_diagnostic *diagnostic)
+{
+    double c = sum->any ? sum->first_class : 0, sums[4] = {sum->any, sum->several, c, c * c};
+    sg_status status = add_up(t, sums, 4, diagnostic);
+    if (status != SG_OK)
+        return status;
+    sum->several = sums[1] > 0 || sums[0] * sums[3] != sums[2] * sums[2];
+    sum->first_class = (int)(sums[2] / sums[0]);
     return SG_OK;
 }
 
@@ -365,25 +520,19 @@ sg_status sgi_image_trainer_evaluate(sgi_image_trainer *t, sgi_image_score *scor
 {
     uint64_t most = (uint64_t)settings(t)->data.test_images;
     tally sum = {0};
-    sg_batch batch;
+    sg_diagnostic why = {0};
     if (most == 0)
         most = sg_dataset_count(t->test.set);
-    sg_status status = sg_loader_start(t->test.loader, 0, 0);
-    while (status == SG_OK && sum.images < most) {
-        status = sg_loader_next(t->test.loader, &batch);
-        if (status != SG_OK || batch.count == 0)
-            break;
-        uint64_t left = most - sum.images;
-        int count = (uint64_t)batch.count < left ? batch.count : (int)left;
-        status = evaluate_batch(t, &batch, count, &sum);
-    }
+    sg_status status = evaluate_all(t, most, &sum, &why);
     if (status == SG_OK && sum.images == 0)
         status = SG_ERROR_IO;
+    if (status == SG_OK)
+        status = share_classes(t, &sum, &why);
     if (status == SG_OK && !sum.several)
         status = sg_net_observe(t->net);
     if (status != SG_OK) {
         return sgi_fail(diagnostic, status, "the test images cannot be evaluated: %s",
-                        sg_status_text(status));
+                        why.message[0] ? why.message : sg_status_text(status));
     }
     double n = (double)sum.images;
     *score = (sgi_image_score){sum.images, sum.loss / n, sum.top1 / n, sum.top5 / n,
@@ -433,5 +582,6 @@ size_t sgi_image_trainer_parameter_bytes(const sgi_image_trainer *t)
 
 uint64_t sgi_image_trainer_unread(const sgi_image_trainer *t, sg_diagnostic *last)
 {
-    return sg_loader_skipped(t->train.loader, last) + sg_loader_skipped(t->test.loader, NULL);
+    uint64_t own = own_unread(t, last);
+    return rank_count(t) > 1 ? t->unread : own;
 }

@@ -1,7 +1,12 @@
 /* A network being trained on images: load a batch, forward, loss, backward, scale, step.
  *
  * The trainer owns the network, the data sets with their loaders, the scaler and the optimizer. It
- * knows nothing of files in the run folder; image_subject.h does. */
+ * knows nothing of files in the run folder; image_subject.h does.
+ *
+ * Several ranks train one network: each has a trainer of the same task, which reads and computes
+ * its part of every batch. Making a trainer, its steps and evaluations are collective then. What
+ * they give is that of all ranks, the same bits on each, but for the seconds that were waited; so
+ * whatever is decided by it is decided alike. */
 #ifndef SG_TRAIN_IMAGE_TRAINER_H
 #define SG_TRAIN_IMAGE_TRAINER_H
 
@@ -11,10 +16,10 @@
 typedef struct sgi_image_trainer sgi_image_trainer;
 
 /* Opens the data, builds the network, draws and, if the task says so, calibrates its weights on the
- * first training batch. Task and pool must outlive the trainer. On failure `diagnostic` says why.
- */
+ * first training batch. The number of ranks (NULL: alone) divides the task's batch. Task, pool and
+ * ranks must outlive the trainer. On failure `diagnostic` says why. */
 SG_CHECKED sg_status sgi_image_trainer_create(sgi_image_trainer **trainer, const sgi_task *task,
-                                              sg_pool *pool, sg_isa isa,
+                                              sg_pool *pool, const sg_ranks *ranks, sg_isa isa,
                                               const sg_allocator *allocator,
                                               sg_diagnostic *diagnostic);
 void sgi_image_trainer_destroy(sgi_image_trainer *trainer); /* NULL is allowed */
@@ -23,15 +28,16 @@ void sgi_image_trainer_destroy(sgi_image_trainer *trainer); /* NULL is allowed *
  * numbers of steps are those of the task as it is. */
 SG_CHECKED sg_status sgi_image_trainer_create_small(sgi_image_trainer **trainer,
                                                     const sgi_task *task, int images, sg_pool *pool,
-                                                    sg_isa isa, const sg_allocator *allocator,
+                                                    const sg_ranks *ranks, sg_isa isa,
+                                                    const sg_allocator *allocator,
                                                     sg_diagnostic *diagnostic);
 
 /* What a step did. */
 typedef struct sgi_image_step {
     uint64_t step; /* steps taken, this one included */
     sg_loss_result loss;
-    int images;
-    double waited; /* seconds that the step waited for the loader */
+    int images;    /* of all ranks */
+    double waited; /* seconds that the step waited for this rank's loader */
     sg_step_info info;
     const sg_scale_report *scale;
     bool observed; /* every layer's output was looked at, before the step was taken */
@@ -74,7 +80,8 @@ sgi_image_data sgi_image_trainer_data(const sgi_image_trainer *trainer);
 /* Bytes of weights, gradients and optimizer. */
 size_t sgi_image_trainer_parameter_bytes(const sgi_image_trainer *trainer);
 
-/* Images that could not be read so far; `last` (may be NULL) receives why the last of them. */
+/* Images that could not be read so far, on all ranks when the last batch was taken; `last` (may be
+ * NULL) receives why the last of this rank could not be. Not collective. */
 uint64_t sgi_image_trainer_unread(const sgi_image_trainer *trainer, sg_diagnostic *last);
 
 #endif

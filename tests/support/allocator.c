@@ -19,7 +19,8 @@ static void *counted_allocate(void *context, size_t alignment, size_t size)
 {
     failing_allocator *state = context;
     long index = __atomic_fetch_add(&state->made, 1, __ATOMIC_RELAXED);
-    if (state->fail_at >= 0 && index >= state->fail_at)
+    long fail_at = __atomic_load_n(&state->fail_at, __ATOMIC_RELAXED);
+    if (fail_at >= 0 && index >= fail_at)
         return NULL;
     void *memory = NULL;
     if (posix_memalign(&memory, alignment, size) != 0)
