@@ -9,12 +9,13 @@
 #include "base/clock.h"
 #include "ranks_module.h"
 
-/* Elements of one message at most: MPI counts in int. */
-enum { MOST_ELEMENTS = 1 << 28 };
+/* Elements of one sum of MPI: long ones are faster in pieces, and MPI counts in int. */
+enum { PIECE = 1 << 18, MOST_BYTES = 1 << 28 };
 
-/* A wait looks again at once for so long, in seconds; after that it sleeps in between, because the
- * one that is waited for may need this processor. */
-static const double BUSY = 2e-3;
+/* A wait looks again at once for as long as the sum itself may take; after that it sleeps in between,
+ * because the one that is waited for may need this processor. Sums move on only while MPI is asked,
+ * so to sleep earlier would slow them down. */
+static const double BUSY = 2e-3, BUSY_PER_BYTE = 1 / 200e6; /* seconds */
 
 static void rest(void)
 {
@@ -23,9 +24,9 @@ static void rest(void)
 }
 
 /* Waits for a request no longer than patience allows: a machine that is cut off answers never. */
-static int await(MPI_Request *request, const ranks_module *m)
+static int await(MPI_Request *request, const ranks_module *m, size_t bytes)
 {
-    double began = sgi_seconds();
+    double began = sgi_seconds(), busy = BUSY + BUSY_PER_BYTE * (double)bytes;
     for (int done = 0;;) {
         if (MPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
             return 1;
@@ -34,7 +35,7 @@ static int await(MPI_Request *request, const ranks_module *m)
         double waited = sgi_seconds() - began;
         if (waited > m->patience)
             return 1;
-        if (waited > BUSY)
+        if (waited > busy)
             rest();
         else if (m->crowded)
             sched_yield();
@@ -46,12 +47,12 @@ static int sum(void *module, void *values, sg_type type, size_t count)
     const ranks_module *m = module;
     MPI_Datatype kind = type == SG_FLOAT32 ? MPI_FLOAT : MPI_DOUBLE;
     size_t size = type == SG_FLOAT32 ? sizeof(float) : sizeof(double);
-    for (size_t begin = 0; begin < count; begin += MOST_ELEMENTS) {
-        size_t rest_of = count - begin, n = rest_of < MOST_ELEMENTS ? rest_of : MOST_ELEMENTS;
+    for (size_t begin = 0; begin < count; begin += PIECE) {
+        size_t rest_of = count - begin, n = rest_of < PIECE ? rest_of : PIECE;
         MPI_Request request;
         if (MPI_Iallreduce(MPI_IN_PLACE, (char *)values + begin * size, (int)n, kind, MPI_SUM,
                            MPI_COMM_WORLD, &request) != MPI_SUCCESS ||
-            await(&request, m) != 0)
+            await(&request, m, n * size) != 0)
             return 1;
     }
     return 0;
@@ -61,10 +62,10 @@ static int broadcast(void *module, void *bytes, size_t size, int from)
 {
     const ranks_module *m = module;
     MPI_Request request;
-    if (size > MOST_ELEMENTS)
+    if (size > MOST_BYTES)
         return 1;
     return MPI_Ibcast(bytes, (int)size, MPI_BYTE, from, MPI_COMM_WORLD, &request) != MPI_SUCCESS ||
-           await(&request, m) != 0;
+           await(&request, m, size) != 0;
 }
 
 /* MPI_Abort asks the launcher to end the others. Should the way there be cut as well, this process

@@ -200,27 +200,28 @@ void announce_job(const rank_job *job)
     pass_on((void *)(uintptr_t)job->origin, job->origin_size);
 }
 
-bool all_are_ready(bool ready, const char *reason)
+bool all_are_ready(sg_status status, const sg_diagnostic *diagnostic)
 {
     if (!our_ranks())
-        return ready;
-    char text[REASON_SIZE] = "";
-    double missing = !ready;
+        return status == SG_OK;
+    char text[REASON_SIZE] = "", reason[REASON_SIZE] = "";
+    double missing = status != SG_OK;
     int who = -1;
     if (ranks.sum(ranks.context, &missing, SG_FLOAT64, 1) != 0)
         return false;
     if (missing == 0)
         return true;
-    for (int r = 0; r < ranks.count && who < 0; r++) { /* the first of them has the word */
-        double it = r == ranks.rank && !ready;
+    for (int r = 0; r < ranks.count && who < 0; r++) { /* the first that is to blame has the word */
+        double it = r == ranks.rank && status != SG_OK && status != SG_ERROR_REDUCE;
         if (ranks.sum(ranks.context, &it, SG_FLOAT64, 1) != 0)
             return false;
         who = it > 0 ? r : -1;
     }
+    sgi_diagnostic_line(diagnostic, reason, sizeof reason);
     if (ranks.rank == who)
-        snprintf(text, sizeof text, "rank %d of %d on %s: %s", ranks.rank, ranks.count, module.host,
-                 reason);
-    if (module.broadcast(&module, text, sizeof text, who) == 0 && ranks.rank == 0 && who != 0)
+        snprintf(text, sizeof text, "rank %d of %d on %s: %.800s", ranks.rank, ranks.count,
+                 module.host, reason[0] ? reason : sg_status_text(status));
+    if (who > 0 && module.broadcast(&module, text, sizeof text, who) == 0 && ranks.rank == 0)
         complain("%s", text);
     return false;
 }
@@ -247,35 +248,38 @@ static int fail_alone(const sg_diagnostic *diagnostic, sg_status status)
     return EXIT_RUN_FAILED;
 }
 
+static int take_part_with(const message *m, sgi_subject *subject, sg_pool *pool)
+{
+    sg_diagnostic diagnostic = {0};
+    sgi_train_result result;
+    sgi_train_config config = {.subject = subject,
+                               .folder = m->folder,
+                               .resume = m->resume,
+                               .insist = m->insist,
+                               .threads = sg_pool_threads(pool),
+                               .stop = &stop_requested,
+                               .ranks = our_ranks(),
+                               .pool = pool};
+    sg_status status = sgi_train(&config, &result, &diagnostic, NULL);
+    return status == SG_OK ? EXIT_DONE : fail_alone(&diagnostic, status);
+}
+
 /* Trains what the first rank has announced. */
 static int take_part(const message *m, const char *origin, sg_pool *pool)
 {
     sg_diagnostic diagnostic = {0};
     sgi_subject *subject = NULL;
-    char reason[REASON_SIZE] = "";
+    int code = EXIT_DONE;
     work w = {0};
     sg_status status = load_origin(&w, origin, m->origin_size, &diagnostic);
-    if (status == SG_OK)
+    if (all_are_ready(status, &diagnostic)) {
         status = w.kind->subject(&subject, w.file, pool, m->isa, &diagnostic);
-    if (status != SG_OK)
-        sgi_diagnostic_line(&diagnostic, reason, sizeof reason);
-    if (all_are_ready(status == SG_OK, reason)) {
-        sgi_train_result result;
-        sgi_train_config config = {.subject = subject,
-                                   .folder = m->folder,
-                                   .resume = m->resume,
-                                   .insist = m->insist,
-                                   .threads = sg_pool_threads(pool),
-                                   .stop = &stop_requested,
-                                   .ranks = our_ranks(),
-                                   .pool = pool};
-        status = sgi_train(&config, &result, &diagnostic, NULL);
-        if (status != SG_OK)
-            return fail_alone(&diagnostic, status);
+        if (all_are_ready(status, &diagnostic))
+            code = take_part_with(m, subject, pool);
     }
     sgi_subject_destroy(subject);
     close_work(&w);
-    return EXIT_DONE;
+    return code;
 }
 
 /* The largest exit code of all ranks, which arrive one after the other, however late. */

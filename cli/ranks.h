@@ -34,9 +34,9 @@ typedef struct rank_job {
 /* Nothing when alone. */
 void announce_job(const rank_job *job);
 
-/* Whether all ranks are ready; on the first, what another one has to complain of is said. Each
- * calls it with whether it is itself, and why not. */
-bool all_are_ready(bool ready, const char *reason);
+/* Whether all ranks have come this far, which each calls it with; on the first, what another one
+ * has to complain of is said. */
+bool all_are_ready(sg_status status, const sg_diagnostic *diagnostic);
 
 /* Every rank does `what` on a folder by itself, as lane `rank` of as many as there are ranks, and
  * is no rank meanwhile. Returns the largest exit code. The others come to it by compare_as_lane. */

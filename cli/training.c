@@ -256,13 +256,15 @@ int train_and_tell(const training *t, sgi_train_result *result)
     w->kind->method(w->file, label, sizeof label);
     announce_job(
         &(rank_job){w->origin, w->origin_size, t->folder, t->resume, t->arguments->insist, t->isa});
+    if (!all_are_ready(SG_OK, &diagnostic))
+        return EXIT_RUN_FAILED;
     sg_status status = w->kind->subject(&subject, w->file, t->pool, t->isa, &diagnostic);
-    if (!all_are_ready(status == SG_OK, "")) {
-        if (status != SG_OK)
-            tell(&diagnostic);
-        else
+    if (!all_are_ready(status, &diagnostic)) {
+        if (status == SG_OK)
             sgi_subject_destroy(subject);
-        return status != SG_OK ? exit_code_of_input(status) : EXIT_RUN_FAILED;
+        else if (!our_ranks() || status != SG_ERROR_REDUCE) /* that another one is to blame for */
+            tell(&diagnostic);
+        return status == SG_OK ? EXIT_RUN_FAILED : exit_code_of_input(status);
     }
     teller.subject = subject;
     progress_begin(&teller.line, stdout, t->arguments->quiet || t->arguments->json, t->shown,

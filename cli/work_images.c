@@ -5,6 +5,7 @@
 #include "base/diagnostic.h"
 #include "base/list.h"
 #include "commands/image_check.h"
+#include "ranks.h"
 #include "task/recognise.h"
 #include "train/image_subject.h"
 #include "work.h"
@@ -70,7 +71,7 @@ static void describe_method(const void *file, char *text, size_t size)
 static sg_status subject(sgi_subject **out, void *file, sg_pool *pool, sg_isa isa,
                          sg_diagnostic *diagnostic)
 {
-    return sgi_image_subject_create(out, file, pool, NULL, isa, NULL, diagnostic);
+    return sgi_image_subject_create(out, file, pool, our_ranks(), isa, NULL, diagnostic);
 }
 
 static void heading(const void *file, const sgi_subject *trained)

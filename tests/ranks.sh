@@ -157,3 +157,31 @@ for run in adamw-0 adamw-1 stablegrad-0 stablegrad-1; do
         says $way/$run/run.json '"ranks": 1'
     done
 done
+
+# A network on images, with BatchNorm and with StableGrad instead.
+[ -n "$make_images" ] || exit 0
+"$make_images" train.bin 96 1
+"$make_images" test.bin 42 2
+cat >quarters.yaml <<'END'
+name: quarters
+data: {kind: cifar10, train: train.bin, test: test.bin, size: 16, zoom: 1}
+network: {model: mlp, hidden: 4 x 24, activation: tanh}
+training: {epochs: 2, batch: 12, optimizer: {name: adamw, rate: 1e-3}}
+END
+last_loss() {
+    sed -n 's/.*"validation":{"loss":\([0-9.e+-]*\).*/\1/p' "$1/metrics.jsonl" | tail -n 1
+}
+for norm in batch none; do
+    images="--set network.norm=$norm --threads 1 --quiet"
+    # shellcheck disable=SC2086
+    {
+        expect 0 train quarters.yaml $images --out one-$norm
+        ranks 0 2 train quarters.yaml $images --out two-$norm
+        ranks 0 2 train quarters.yaml $images --out again-$norm
+    }
+    cmp two-$norm/weights.safetensors again-$norm/weights.safetensors || fail "images: other bits the second time"
+    echo "$(last_loss one-$norm) $(last_loss two-$norm)" | awk '{ d = $1 - $2; if (d < 0) d = -d; exit !($1 > 0 && d < 1e-3 * $1) }' ||
+        fail "images: $(last_loss one-$norm) alone, $(last_loss two-$norm) on two ranks"
+done
+ranks 2 2 train quarters.yaml --set training.batch=13
+says err '2 ranks cannot share batches of 13 images equally'

@@ -1,15 +1,15 @@
 /* Ranks: what several of them compute together is what one computes alone, up to rounding, and has
  * the same bits on each of them. Threads stand for processes here. */
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/ranks.h"
 #include "pinn/pinn.h"
+#include "support/ranks.h"
 #include "support/support.h"
 
-enum { MOST = 5, STEPS = 12 };
+enum { STEPS = 12, ROOM = 1 << 20 };
 
 /* Pairs of points, an integral and an unknown constant beside points inside and on a side. */
 #define PROBLEM                                                                                    \
@@ -32,53 +32,21 @@ enum { MOST = 5, STEPS = 12 };
     "points: 301\n"                                                                                \
     "network: {hidden: 2 x 8, precision: double}\n"
 
-/* ---- Threads as ranks ------------------------------------------------------------------------ */
-
-typedef struct team {
-    int count;
-    pthread_barrier_t barrier;
-    double *parts[MOST]; /* what each brings */
-    size_t room;
-    long sums;    /* that were made */
-    long fail_at; /* the sum that fails; -1: none */
-} team;
-
+/* What a rank is given, and what it found. */
 typedef struct member {
-    team *of;
-    sg_ranks ranks;
+    const sg_ranks *ranks;
     const char *text;
-    double *result; /* (RESULTS): what this rank found */
+    double *result; /* (ROOM) */
     size_t count;
     sg_status status;
 } member;
 
-static void add_number(void *values, sg_type type, size_t i, double x)
-{
-    if (type == SG_FLOAT32)
-        ((float *)values)[i] += (float)x;
-    else
-        ((double *)values)[i] += x;
-}
+typedef void member_work(member *m);
 
-/* Always in the order of the ranks, in the type itself. */
-static int sum_up(void *context, void *values, sg_type type, size_t count)
-{
-    const member *m = context;
-    team *t = m->of;
-    if (count > t->room)
-        return 1;
-    for (size_t i = 0; i < count; i++)
-        t->parts[m->ranks.rank][i] =
-            type == SG_FLOAT32 ? (double)((const float *)values)[i] : ((const double *)values)[i];
-    if (pthread_barrier_wait(&t->barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
-        t->sums++;
-    memset(values, 0, count * (type == SG_FLOAT32 ? sizeof(float) : sizeof(double)));
-    for (int r = 0; r < t->count; r++)
-        for (size_t i = 0; i < count; i++)
-            add_number(values, type, i, t->parts[r][i]);
-    pthread_barrier_wait(&t->barrier);
-    return t->fail_at >= 0 && t->sums > t->fail_at;
-}
+typedef struct task {
+    member of;
+    member_work *work;
+} task;
 
 static void keep(member *m, const double *values, size_t count)
 {
@@ -86,29 +54,26 @@ static void keep(member *m, const double *values, size_t count)
         m->result[m->count++] = values[i];
 }
 
-/* Runs `work` as `ranks` ranks; what each found is left in `members`. */
-static void run_team(team *t, member *members, int ranks, const char *text, long fail_at,
-                     void *(*work)(void *))
+static void do_task(const sg_ranks *ranks, void *context)
 {
-    pthread_t threads[MOST];
-    *t = (team){.count = ranks, .room = 1 << 20, .fail_at = fail_at};
-    pthread_barrier_init(&t->barrier, NULL, (unsigned)ranks);
+    task *t = context;
+    t->of.ranks = ranks;
+    t->work(&t->of);
+}
+
+/* Does `work` on so many ranks; what each found is left in `members`. Returns the number of sums.
+ */
+static int run_team(member *members, int ranks, const char *text, int fail_at, member_work *work)
+{
+    task tasks[MOST_RANKS];
     for (int r = 0; r < ranks; r++) {
-        t->parts[r] = calloc(t->room, sizeof(double));
-        members[r] = (member){.of = t,
-                              .ranks = {r, ranks, sum_up, &members[r]},
-                              .text = text,
-                              .result = calloc(t->room, sizeof(double))};
-        assert_non_null(t->parts[r]);
-        assert_non_null(members[r].result);
+        tasks[r] = (task){{.text = text, .result = calloc(ROOM, sizeof(double))}, work};
+        assert_non_null(tasks[r].of.result);
     }
+    int sums = on_ranks(ranks, fail_at, do_task, tasks, sizeof *tasks);
     for (int r = 0; r < ranks; r++)
-        assert_int_equal(pthread_create(&threads[r], NULL, work, &members[r]), 0);
-    for (int r = 0; r < ranks; r++)
-        pthread_join(threads[r], NULL);
-    pthread_barrier_destroy(&t->barrier);
-    for (int r = 0; r < ranks; r++)
-        free(t->parts[r]);
+        members[r] = tasks[r].of;
+    return sums;
 }
 
 static void release_team(member *members, int ranks)
@@ -136,18 +101,15 @@ static void compare(const member *one, const member *members, int ranks, double 
 }
 
 /* One rank alone against several, and the same bits twice. */
-static void several_agree(const char *text, void *(*work)(void *), double tolerance)
+static void several_agree(const char *text, member_work *work, double tolerance)
 {
-    team t;
-    member one[MOST], several[MOST], again[MOST];
-    run_team(&t, one, 1, text, -1, work);
+    member one[MOST_RANKS], several[MOST_RANKS], again[MOST_RANKS];
+    assert_int_equal(run_team(one, 1, text, -1, work), 0);
     assert_ok(one[0].status);
-    assert_int_equal(t.sums, 0);
-    for (int ranks = 2; ranks <= MOST; ranks += ranks == 3 ? 2 : 1) {
-        run_team(&t, several, ranks, text, -1, work);
-        assert_true(t.sums > 0);
+    for (int ranks = 2; ranks <= MOST_RANKS; ranks++) {
+        assert_true(run_team(several, ranks, text, -1, work) > 0);
         compare(&one[0], several, ranks, tolerance);
-        run_team(&t, again, ranks, text, -1, work);
+        assert_true(run_team(again, ranks, text, -1, work) > 0);
         assert_memory_equal(again[0].result, several[0].result, several[0].count * sizeof(double));
         release_team(again, ranks);
         release_team(several, ranks);
@@ -175,7 +137,7 @@ static sg_status open_tools(tools *t, const member *m, int threads)
     if (status == SG_OK)
         status = sg_pool_create(&t->pool, threads, NULL);
     if (status == SG_OK)
-        status = sg_pool_set_ranks(t->pool, &m->ranks);
+        status = sg_pool_set_ranks(t->pool, m->ranks);
     config.pool = t->pool;
     config.tangents = true;
     if (status == SG_OK)
@@ -204,11 +166,10 @@ static void keep_moments(member *m, const sg_moments *moments)
     keep(m, (const double[]){moments->count, moments->mean, sg_moments_std(moments)}, 3);
 }
 
-static void *losses_and_gradients(void *context)
+static void losses_and_gradients(member *m)
 {
-    member *m = context;
     tools t;
-    m->status = open_tools(&t, m, 1 + m->ranks.rank % 2); /* threads may differ */
+    m->status = open_tools(&t, m, 1 + m->ranks->rank % 2); /* threads may differ */
     if (m->status == SG_OK) {
         sg_pinn_loss loss;
         size_t sets = sg_pinn_describe(t.pinn)->set_count;
@@ -231,12 +192,10 @@ static void *losses_and_gradients(void *context)
         keep(m, t.memory, t.residuals);
     }
     close_tools(&t);
-    return NULL;
 }
 
-static void *values_at_points(void *context)
+static void values_at_points(member *m)
 {
-    member *m = context;
     tools t;
     m->status = open_tools(&t, m, 1);
     double points[2 * 97];
@@ -247,12 +206,10 @@ static void *values_at_points(void *context)
                                      t.pool, NULL);
     keep(m, t.memory, 2 * 97);
     close_tools(&t);
-    return NULL;
 }
 
-static void *products(void *context)
+static void products(member *m)
 {
-    member *m = context;
     tools t;
     double *v = calloc(1 << 14, sizeof *v);
     m->status = open_tools(&t, m, 2);
@@ -275,12 +232,10 @@ static void *products(void *context)
     keep(m, t.memory, 2 * t.parameters);
     close_tools(&t);
     free(v);
-    return NULL;
 }
 
-static void *matrices(void *context)
+static void matrices(member *m)
 {
-    member *m = context;
     tools t;
     m->status = open_tools(&t, m, 2);
     double *right = calloc(3 * (t.parameters + t.residuals), sizeof *right);
@@ -299,13 +254,11 @@ static void *matrices(void *context)
     keep(m, t.memory, t.residuals * t.residuals);
     close_tools(&t);
     free(right);
-    return NULL;
 }
 
 /* Some steps of training, and the weights after them. */
-static void *training(void *context)
+static void training(member *m)
 {
-    member *m = context;
     tools t;
     sg_pinn_trainer *trainer = NULL;
     m->status = open_tools(&t, m, 1);
@@ -323,7 +276,6 @@ static void *training(void *context)
     }
     sg_pinn_trainer_destroy(trainer);
     close_tools(&t);
-    return NULL;
 }
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
@@ -385,10 +337,9 @@ static void a_failing_sum_ends_training(void **state)
     const char *const texts[] = {PLAIN "training: {optimizer: adamw, steps: 100}\n",
                                  PLAIN "training: {optimizer: levenberg, steps: 100}\n"};
     for (size_t k = 0; k < 2; k++)
-        for (long at = 0; at < 12; at += 3) {
-            team t;
-            member members[MOST];
-            run_team(&t, members, 2, texts[k], at, training);
+        for (int at = 0; at < 12; at += 3) {
+            member members[MOST_RANKS];
+            assert_true(run_team(members, 2, texts[k], at, training) > 0);
             for (int r = 0; r < 2; r++)
                 assert_status(members[r].status, SG_ERROR_REDUCE);
             release_team(members, 2);

@@ -317,7 +317,7 @@ static sg_status agree(const sgi_image_trainer *t, sg_status own, sg_diagnostic 
     if (status != SG_OK)
         return sgi_fail(diagnostic, status, "%s", why.message);
     if (failed > 0)
-        return sgi_fail(diagnostic, SG_ERROR_IO, "another rank could not be set up");
+        return sgi_fail(diagnostic, SG_ERROR_REDUCE, "another rank could not be set up");
     return SG_OK;
 }
 
