@@ -56,7 +56,7 @@ cc -O2 deep_mlp.c -o static $(pkg-config --cflags stablegrad) "$library/libstabl
 cmp cmake.out shared.out
 cmp shared.out static.out
 grep -q 'final loss' static.out
-exports stablegrad cpu.h diagnostic.h optim.h params.h pool.h scale.h schedule.h status.h version.h
+exports stablegrad cpu.h diagnostic.h optim.h params.h pool.h ranks.h scale.h schedule.h status.h version.h
 
 # The engine, where it was built.
 if pkg-config --exists stablegrad-pinn; then

@@ -28,11 +28,11 @@ extern "C" {
 /* Adds up `count` values of a type over all ranks, in place; afterwards every rank must have the
  * same bits. 0 on success. Collective: every rank calls it in the same order with the same counts.
  */
-typedef int sg_rank_sum(void *context, void *values, sg_type type, size_t count);
+typedef int sg_rank_sum_function(void *context, void *values, sg_type type, size_t count);
 
 typedef struct sg_ranks {
     int rank, count; /* 0 <= rank < count */
-    sg_rank_sum *sum;
+    sg_rank_sum_function *sum;
     void *context;
 } sg_ranks;
 
