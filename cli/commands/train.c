@@ -12,7 +12,10 @@ const char train_details[] =
     "--resume it may also be the folder of a run. The results are written to the next free folder\n"
     "runs/NAME-NNNN, or to the folder that --out names.\n"
     "\n"
+    "Started several times by mpirun or srun, the processes train one run together.\n"
+    "\n"
     "  stablegrad train burgers --set network.hidden=12x64 --set training.steps=5000\n"
+    "  mpirun -n 4 stablegrad train burgers3d\n"
     "  stablegrad train runs/burgers-0001 --resume --set training.steps=80000\n";
 
 /* What there is to say of a complete run before it is left as it is, or made whole. */
