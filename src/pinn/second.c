@@ -306,6 +306,7 @@ static sg_status quasi_step(sgi_second *s, bool *taken)
     sgi_quasi_step step;
     sg_status status = sgi_quasi_step_take(s->quasi, &step);
     s->report.damping = NAN;
+    s->report.length = step.length;
     s->report.tries = step.evaluations;
     s->report.after = step.after;
     *taken = step.length > 0;
@@ -321,7 +322,9 @@ sg_status sgi_second_step(sgi_second *s, sg_pinn_step *result)
                                     .points = (size_t)h->count,
                                     .damping = h->damping,
                                     .gain = NAN,
-                                    .after = result->loss.total};
+                                    .length = NAN,
+                                    .after = result->loss.total,
+                                    .draws = h->draws};
     result->info =
         (sg_step_info){.skipped = !isfinite(result->loss.total), .rate = NAN, .clip_factor = 1};
     if (result->info.skipped) {

@@ -29,6 +29,7 @@ struct sg_pinn_trainer {
     int stage_count;
     sgi_trainer_place place;
     uint64_t before;                 /* steps of the stages before */
+    uint64_t last_stage;             /* of the last step */
     const sgi_second_report *report; /* of the last step, if it was of second order */
     sg_pinn_batch *training, *validation;
     sgi_refinement *refinement; /* NULL: points are drawn without looking at residuals */
@@ -316,6 +317,7 @@ void sgi_pinn_trainer_restore(sg_pinn_trainer *t, const sgi_trainer_place *place
                               const void *state, size_t size)
 {
     t->place = *place;
+    t->last_stage = place->stage;
     t->before = steps - place->stage_steps;
     if (current(t)->second)
         sgi_second_restore(current(t)->second, state);
@@ -323,6 +325,11 @@ void sgi_pinn_trainer_restore(sg_pinn_trainer *t, const sgi_trainer_place *place
         (void)!sg_optim_restore(current(t)->optim, state, size); /* it fits */
     if (place->stage == 0 && place->window == 0 && !current(t)->second)
         t->place.skipped = sg_optim_skipped(current(t)->optim); /* also in older checkpoints */
+}
+
+uint64_t sgi_pinn_trainer_last_stage(const sg_pinn_trainer *t)
+{
+    return t->last_stage;
 }
 
 const sgi_second_report *sgi_pinn_trainer_second(const sg_pinn_trainer *t)
@@ -365,6 +372,7 @@ sg_status sg_pinn_trainer_step(sg_pinn_trainer *t, sg_pinn_step *result)
     if (status != SG_OK)
         return status;
     const stage *s = current(t);
+    t->last_stage = t->place.stage;
     status = s->second ? sgi_second_step(s->second, result) : first_order_step(t, result);
     result->scale = sg_scaler_report(s->scaler);
     t->report = s->second ? sgi_second_last(s->second) : NULL;

@@ -66,7 +66,7 @@ METHODS = {  # what stands under `training`
               "{optimizer: ssbroyden, points: {start: 100, every: 5}, STEPS}]",
 }
 STEPS = "steps: 14, log_every: 1, evaluate_every: 4, checkpoint_every: 3"
-TIMES = ("seconds", "images_per_second", "waited")
+TIMES = ("seconds", "cpu_seconds", "images_per_second", "waited")
 BOUND = 300  # seconds that a command may take on a busy machine before it is said to hang
 
 
