@@ -32,6 +32,7 @@ typedef struct sgi_second_report {
     int tries;          /* steps that were tried, or evaluations of the line search */
     double after;       /* the loss on the same points after the step */
     uint64_t draws;     /* of points so far */
+    double causal;      /* the weight of the last times; NaN without causal weights */
 } sgi_second_report;
 const sgi_second_report *sgi_second_last(const sgi_second *second);
 

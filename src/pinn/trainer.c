@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/params.h"
+#include "pinn/causal.h"
 #include "pinn/refinement.h"
 #include "pinn/second.h"
 
@@ -16,6 +17,8 @@ typedef struct stage {
     sg_scaler *scaler;
     sg_optim *optim;
     sgi_second *second;
+    sgi_causal *causal; /* of an optimizer; NULL: every time counts alike */
+    double *factors;    /* what it remembers: measured anew in each step */
 } stage;
 
 struct sg_pinn_trainer {
@@ -89,6 +92,18 @@ static sg_status create_stage(sg_pinn_trainer *t, int index, sg_pool *pool, sg_i
     return status;
 }
 
+/* Causal weights of stages of first order, on the points that they have in common. */
+static sg_status create_causal(sg_pinn_trainer *t, stage *s)
+{
+    size_t chunks = sgi_causal_chunks(s->settings);
+    if (s->second || chunks == 0)
+        return SG_OK;
+    s->factors = sgi_allocate(&t->allocator, chunks, sizeof *s->factors);
+    return s->factors
+               ? sgi_causal_create(&s->causal, t->training, s->settings, s->factors, &t->allocator)
+               : SG_ERROR_MEMORY;
+}
+
 /* The stages and points of what is trained. */
 static sg_status create_parts(sg_pinn_trainer *t)
 {
@@ -105,6 +120,8 @@ static sg_status create_parts(sg_pinn_trainer *t)
     if (status == SG_OK)
         status = sgi_refinement_create(&t->refinement, t->pinn, t->training, t->pool, t->isa,
                                        &t->allocator);
+    for (int i = 0; i < t->stage_count && status == SG_OK; i++)
+        status = create_causal(t, &t->stages[i]);
     return status;
 }
 
@@ -117,6 +134,8 @@ static void destroy_parts(sg_pinn_trainer *t)
         sg_optim_destroy(t->stages[i].optim);
         sg_scaler_destroy(t->stages[i].scaler);
         sgi_second_destroy(t->stages[i].second);
+        sgi_causal_destroy(t->stages[i].causal);
+        sgi_release(&t->allocator, t->stages[i].factors);
         t->stages[i] = (stage){0};
     }
     sgi_release(&t->allocator, t->group_memory);
@@ -332,6 +351,11 @@ uint64_t sgi_pinn_trainer_last_stage(const sg_pinn_trainer *t)
     return t->last_stage;
 }
 
+double sgi_pinn_trainer_causal(const sg_pinn_trainer *t)
+{
+    return t->report ? t->report->causal : sgi_causal_least(t->stages[t->last_stage].causal);
+}
+
 const sgi_second_report *sgi_pinn_trainer_second(const sg_pinn_trainer *t)
 {
     return t->report;
@@ -340,6 +364,15 @@ const sgi_second_report *sgi_pinn_trainer_second(const sg_pinn_trainer *t)
 /* ---- Working ----------------------------------------------------------------------------------
  */
 
+/* What the times of the points count for in this step. */
+static sg_status weigh_by_time(sg_pinn_trainer *t, const stage *s)
+{
+    if (s->causal)
+        return sgi_causal_measure(s->causal);
+    sgi_residual_weigh_time(sgi_pinn_residual(t->training), 0, NULL);
+    return SG_OK;
+}
+
 static sg_status first_order_step(sg_pinn_trainer *t, sg_pinn_step *result)
 {
     const stage *s = current(t);
@@ -347,13 +380,16 @@ static sg_status first_order_step(sg_pinn_trainer *t, sg_pinn_step *result)
     sg_pinn_draw(t->training, step);
     if (t->refinement)
         sgi_refinement_step(t->refinement, step);
+    sg_status status = weigh_by_time(t, s);
+    if (status != SG_OK)
+        return status;
     if (s->settings->optimizer == SG_OPTIM_MULTIADAM)
         sg_pinn_gradients(t->training, t->groups, &result->loss);
     else
         sg_pinn_gradient(t->training, NULL, &result->loss);
     bool output = sg_scaler_config(s->scaler)->reference == SG_REFERENCE_OUTPUT;
-    sg_status status = sg_scaler_observe_moments(s->scaler, output ? &result->loss.output
-                                                                   : &result->loss.residual);
+    status = sg_scaler_observe_moments(s->scaler,
+                                       output ? &result->loss.output : &result->loss.residual);
     if (status == SG_OK)
         status = sg_scaler_measure(s->scaler, sg_optim_steps(s->optim));
     if (status == SG_OK)
@@ -477,7 +513,7 @@ size_t sgi_pinn_trainer_memory(const sg_pinn_trainer *t)
         const stage *s = &t->stages[i];
         if (s->optim)
             sg_optim_state(s->optim, &state);
-        all += s->second ? sgi_second_memory(s->second) : state;
+        all += s->second ? sgi_second_memory(s->second) : state + sgi_causal_memory(s->causal);
     }
     size_t copies = 2 + (t->group_memory ? t->pinn->information.set_count : 0);
     return sg_jet_memory(sg_pinn_engine(t->training)) +

@@ -196,6 +196,22 @@ static const sgi_yaml *place_of(const sgi_problem *problem, int index, const cha
                                 : problem->root;
 }
 
+/* Why causal weights are not for this problem; NULL: they are. */
+static const char *no_causal(const sgi_problem *problem, const sgi_training_settings *training)
+{
+    const sgi_settings *settings = &problem->settings;
+    if (problem->names.time < 0)
+        return "weighs the equations by their time, and there is no coordinate t";
+    if (problem->set_count == 0 || problem->sets[0].kind != SG_SET_DOMAIN ||
+        (problem->set_count > 1 && problem->sets[1].kind == SG_SET_DOMAIN))
+        return "needs equations that hold in one and the same domain";
+    if (!sgi_training_is_second(training) && settings->refinement.method == SG_REFINE_RAR_D)
+        return "needs a number of points that stays: refinement.method rar-d adds some";
+    if (settings->diagnose.every > 0 || training->until == SG_STEP_MARGIN)
+        return "changes the loss from step to step: the kernels cannot be measured beside it";
+    return NULL;
+}
+
 /* Options that only some methods look at. */
 static sg_status check_method(const sgi_problem *problem, sgi_reader *reader, int index)
 {
@@ -212,6 +228,9 @@ static sg_status check_method(const sgi_problem *problem, sgi_reader *reader, in
     } else if (sgi_training_carried(training) >= 1) {
         key = "optimizer";
         why = "needs a momentum below 1 with 'kernel'";
+    } else if (training->causal_eps > 0 && no_causal(problem, training)) {
+        key = "causal";
+        why = no_causal(problem, training);
     }
     if (!key)
         return SG_OK;

@@ -227,6 +227,7 @@ void sgi_page_second(sgi_page *page)
         {"Gain", "gain", "second/gain", SG_COLUMN_NUMBER, false},
         {"Length of the step", "length", "second/length", SG_COLUMN_LOSS, true},
         {"Points in the domain", "points", "second/points", SG_COLUMN_NUMBER, false},
+        {"Causal weight of the last times", "weight", "causal", SG_COLUMN_NUMBER, false},
     };
     static const panel seconds[] = {
         {"Validation loss over time", "loss", "validation/loss", SG_COLUMN_LOSS, true},

@@ -181,6 +181,9 @@ static void write_own(const void *context, json_t *line)
         json_object_set_new(line, "stage",
                             json_integer((json_int_t)sgi_pinn_trainer_last_stage(s->trainer) + 1));
     sgi_unknowns_write(s->pinn, line);
+    double causal = sgi_pinn_trainer_causal(s->trainer);
+    if (!isnan(causal))
+        json_object_set_new(line, "causal", sgi_json_number(causal));
     if (sgi_pinn_trainer_second(s->trainer))
         write_second(s, line);
     else if (sgi_pinn_trainer_refinement(s->trainer))
