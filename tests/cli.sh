@@ -715,6 +715,16 @@ rm taken/reproduce.json taken/report.html
 expect 0 reproduce diagnostics $tiny --set training.optimizer.rate=2e-3 --out taken --seeds 2
 says err 'the file of burgers3d/adamw is not the one that this experiment begins with'
 
+# Runs that seconds end are complete, too.
+short="--only heat --set network.hidden=1x3 --set points=64 --set training.seconds=0.01 --threads 1"
+# shellcheck disable=SC2086
+expect 0 reproduce accuracy $short --out accuracy --quiet
+says accuracy/report.html 'Error against seconds'
+# shellcheck disable=SC2086
+expect 0 reproduce accuracy $short --out accuracy
+[ "$(grep -c 'is complete' out)" = 7 ] || fail "runs of accuracy are trained again: $(cat out)"
+says out 'Levenberg-Marquardt'
+
 # Interrupted, killed, and resumed: the same tables, but for the times.
 tables() { "$program" report "$1" | sed '1,/^part/d; /^burgers3d/d; /^report/d; s/ *$//'; }
 more="--set training.steps=2000 --set training.evaluate_every=2 --set diagnose.every=1000"

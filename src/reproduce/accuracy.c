@@ -176,7 +176,7 @@ static void add_rows(const sgi_part_result *part, sgi_tables *tables)
         if (!variant)
             continue;
         sgi_table_row(tables);
-        sgi_table_text(tables, part->part->title);
+        sgi_table_text(tables, part->part->name);
         sgi_table_text(tables, part->part->arms[a].label);
         for (size_t t = 0; t < TIMES; t++)
             sgi_table_number(tables, median_at(part, variant, times[t]));
@@ -195,10 +195,10 @@ static void tabulate(const sgi_results *results, sgi_tables *tables)
         if (results->parts[p].there)
             add_rows(&results->parts[p], tables);
     sgi_table_note(tables, "Seconds are those that the process has computed over its threads, "
-                           "evaluations included: what it takes on cores that have nothing else "
-                           "to do. Each number is that of the last evaluation within the time, "
-                           "the median of the seeds; a run that computed for less than nine "
-                           "tenths of a time has no number there.");
+                           "evaluations included: what it takes on cores with nothing else to do.");
+    sgi_table_note(tables,
+                   "Each number is the median over the seeds of the last evaluation within "
+                   "the time. A run that computed for less than nine tenths of it has none.");
     sgi_table_note(tables, "What is published was computed on GPUs, with other networks.");
 }
 
