@@ -124,8 +124,8 @@ static uint64_t layout_of(const sgi_second *s)
     sizes[1] = s->most;
     sizes[2] = s->pinn->information.coordinate_count;
     sizes[3] = sg_jet_network_parameters(s->pinn->network);
-    sizes[4] = sgi_causal_chunks(s->training);
-    return sgi_hash(SG_HASH_START, sizes, sizeof sizes);
+    sizes[4] = sgi_causal_chunks(s->training); /* not in checkpoints from before there were any */
+    return sgi_hash(SG_HASH_START, sizes, (sizes[4] > 0 ? 5 : 4) * sizeof *sizes);
 }
 
 static bool has_jacobian(const sgi_second *s)
@@ -377,6 +377,19 @@ const void *sgi_second_state(const sgi_second *s, size_t *size)
     return s->state;
 }
 
+/* Whether the causal factors of a saved block are some. */
+static bool factors_fit(const sgi_second *s, const void *state)
+{
+    const char *at = (const char *)state + ((const unsigned char *)factors_of(s) - s->state);
+    for (size_t k = 0; k < sgi_causal_chunks(s->training); k++) {
+        double factor;
+        memcpy(&factor, at + k * sizeof factor, sizeof factor);
+        if (!(factor >= 0 && factor <= 1))
+            return false;
+    }
+    return true;
+}
+
 bool sgi_second_fits(const sgi_second *s, const void *state, size_t size)
 {
     state_head saved;
@@ -385,7 +398,7 @@ bool sgi_second_fits(const sgi_second *s, const void *state, size_t size)
     memcpy(&saved, state, sizeof saved);
     return saved.magic == state_magic && saved.layout == head(s)->layout && saved.count >= 1 &&
            saved.count <= s->most && isfinite(saved.damping) && saved.damping > 0 &&
-           !isnan(saved.loss);
+           !isnan(saved.loss) && factors_fit(s, state);
 }
 
 void sgi_second_restore(sgi_second *s, const void *state)
