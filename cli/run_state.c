@@ -106,6 +106,21 @@ static void note_missing(run_end *end, const char *folder, const char *name)
         snprintf(end->missing + used, sizeof end->missing - used, "%s%s", used ? ", " : "", name);
 }
 
+/* Whether the file that the run was made with is still the one that is asked for. */
+static bool same_file(const char *folder, const work *w)
+{
+    sg_allocator heap = sgi_allocator_or_heap(NULL);
+    char path[SG_PATH_SIZE], *kept = NULL, *wanted = NULL;
+    size_t size;
+    bool same = sgi_run_path(path, folder, "problem.yaml") == SG_OK &&
+                sgi_file_read(path, (size_t)1 << 24, NULL, &kept, &size, NULL) == SG_OK &&
+                w->kind->write(w->file, &wanted) == SG_OK && strlen(wanted) == size &&
+                memcmp(kept, wanted, size) == 0;
+    sgi_release(&heap, kept);
+    sgi_release(&heap, wanted);
+    return same;
+}
+
 run_end end_of(const char *folder, const work *w, bool report)
 {
     run_end end = {.trainable = is_there(folder, "last.safetensors") ||
@@ -117,6 +132,11 @@ run_end end_of(const char *folder, const work *w, bool report)
     end.failed = strcmp(state, "failed") == 0;
     /* steps 0: not known before the images were counted */
     end.complete = strcmp(state, "complete") == 0 && end.done >= end.steps && end.steps > 0;
+    /* Another budget, of seconds or the loss, ended it before its steps. */
+    if (strcmp(state, "complete") == 0 && end.done < end.steps && same_file(folder, w)) {
+        end.complete = end.early = true;
+        end.steps = end.done;
+    }
     json_decref(record);
     if (!end.complete)
         return end;

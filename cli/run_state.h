@@ -27,7 +27,8 @@ void tidy_folder(const char *folder);
 
 /* How a run that is there has ended. */
 typedef struct run_end {
-    bool complete; /* all steps are taken */
+    bool complete; /* all steps are taken, or */
+    bool early;    /* a budget of seconds or the loss has ended them */
     bool failed;
     int64_t done, steps;
     char missing[160]; /* of a complete one: "field.npz, report.html"; "": nothing */

@@ -46,7 +46,7 @@ tasks=pde
 # Metrics and the record without times, the process, the machine (which may be "unknown") and the seals over these: all
 # else must be the same to the letter.
 without_times() {
-    sed -E '/"seals": /,$d; s/"(seconds|images_per_second|waited|started|process|machine)": ?("[^"]*"|[-+.eE0-9]+)//g' "$1"
+    sed -E '/"seals": /,$d; s/"(seconds|cpu_seconds|images_per_second|waited|started|process|machine)": ?("[^"]*"|[-+.eE0-9]+)//g' "$1"
 }
 
 # same_run RUN: a run that did without the memory has all the files of the undisturbed one, and the same in them.

@@ -374,6 +374,13 @@ done
 says windows.c 'NETWORKS = 3'
 expect 0 train windows --resume
 says out 'is complete (15 of 15 steps)'
+# A run that its tolerance ended before its steps is complete, until it is asked for more.
+expect 0 train small.yaml --set training.optimizer.name=levenberg --set training.tolerance=1e9 --set training.steps=9 --out early
+says early/run.json '"steps": 1,'
+expect 0 train early --resume
+says out 'is complete (1 of 1 steps) and nothing is missing. To train further: more training.seconds'
+expect 0 train early --resume --set training.tolerance=0 --set training.steps=2 --quiet
+says early/run.json '"steps_done": 2,'
 expect 2 diagnose windows
 says err 'windows'
 expect 2 check small.yaml --set windows=[0.5,2]
@@ -707,6 +714,16 @@ rm taken/reproduce.json taken/report.html
 # shellcheck disable=SC2086
 expect 0 reproduce diagnostics $tiny --set training.optimizer.rate=2e-3 --out taken --seeds 2
 says err 'the file of burgers3d/adamw is not the one that this experiment begins with'
+
+# Runs that seconds end are complete, too.
+short="--only heat --set network.hidden=1x3 --set points=64 --set training.seconds=0.01 --threads 1"
+# shellcheck disable=SC2086
+expect 0 reproduce accuracy $short --out accuracy --quiet
+says accuracy/report.html 'Error against seconds'
+# shellcheck disable=SC2086
+expect 0 reproduce accuracy $short --out accuracy
+[ "$(grep -c 'is complete' out)" = 7 ] || fail "runs of accuracy are trained again: $(cat out)"
+says out 'Levenberg-Marquardt'
 
 # Interrupted, killed, and resumed: the same tables, but for the times.
 tables() { "$program" report "$1" | sed '1,/^part/d; /^burgers3d/d; /^report/d; s/ *$//'; }

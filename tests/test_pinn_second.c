@@ -288,6 +288,18 @@ static void quasi_newton_lowers_the_loss(void **state)
     }
 }
 
+static void breaks_change_no_bit(const char *text, int steps)
+{
+    double whole[200], broken[200];
+    memset(whole, 0, sizeof whole);
+    memset(broken, 0, sizeof broken);
+    steps_with_break(text, steps, -1, 1, whole);
+    for (int at = 1; at < steps; at++) {
+        steps_with_break(text, steps, at, 1 + at % 3, broken);
+        assert_memory_equal(whole, broken, sizeof whole);
+    }
+}
+
 static void a_break_and_threads_change_no_bit(void **state)
 {
     (void)state;
@@ -298,14 +310,22 @@ static void a_break_and_threads_change_no_bit(void **state)
                                     "  - {optimizer: sgd, steps: 2}\n"
                                     "  - {optimizer: {name: kernel, momentum: 0.9}, steps: 5,"
                                     " points: {start: 12, every: 2}}\n";
-    double whole[200], broken[200];
-    memset(whole, 0, sizeof whole);
-    memset(broken, 0, sizeof broken);
-    steps_with_break(text, 17, -1, 1, whole);
-    for (int at = 1; at < 17; at++) {
-        steps_with_break(text, 17, at, 1 + at % 3, broken);
-        assert_memory_equal(whole, broken, sizeof whole);
-    }
+    breaks_change_no_bit(text, 17);
+}
+
+/* Causal weights are measured anew, or part of the state. */
+static void breaks_of_causal_weights_change_no_bit(void **state)
+{
+    (void)state;
+    static const char text[] =
+        HEAT "training:\n"
+             "  causal: {eps: 2, chunks: 5}\n"
+             "  stages:\n"
+             "    - {optimizer: adamw, steps: 3}\n"
+             "    - {optimizer: levenberg, steps: 5, points: {start: 50, every: 3}}\n"
+             "    - {optimizer: adam, steps: 2, causal: {eps: 0}}\n"
+             "    - {optimizer: lbfgs, steps: 6, points: {start: 60, every: 4}}\n";
+    breaks_change_no_bit(text, 16);
 }
 
 /* ---- Points -----------------------------------------------------------------------------------
@@ -328,7 +348,7 @@ static void points_go_where_the_residual_is(void **state)
     sgi_moving *moving;
     assert_ok(sg_pinn_batch_create(&batch, pinn, &config, NULL));
     assert_ok(sgi_moving_create(&moving, batch, MOST, points, NULL, SG_ISA_AUTO, NULL));
-    sgi_moving_draw(moving, 3, 800);
+    sgi_moving_draw(moving, 3, 800, NULL);
     assert_int_equal(sg_pinn_items(batch, 0), 800);
     assert_int_equal(sg_pinn_items(batch, 1), 100);
     size_t near = 0;
@@ -341,10 +361,10 @@ static void points_go_where_the_residual_is(void **state)
     sg_pinn_points(batch, 0, again);
     assert_memory_equal(points, again, 2 * 800 * sizeof *points);
     memcpy(again, points, sizeof again);
-    sgi_moving_draw(moving, 4, 120);
+    sgi_moving_draw(moving, 4, 120, NULL);
     assert_true(memcmp(points, again, 240 * sizeof *points) != 0);
     assert_int_equal(sg_pinn_items(batch, 1), 64);
-    sgi_moving_draw(moving, 3, 800);
+    sgi_moving_draw(moving, 3, 800, NULL);
     assert_memory_equal(points, again, 2 * 800 * sizeof *points);
     sgi_moving_destroy(moving);
     sg_pinn_batch_destroy(batch);
@@ -358,7 +378,10 @@ static void allocations_fail(void **state)
 {
     (void)state;
     sg_pinn *pinn = open(HEAT "training: {optimizer: levenberg, points: {start: 30, every: 1}}\n");
-    each_allocation_fails(live, pinn, 50);
+    long plain = each_allocation_fails(live, pinn, 50);
+    sg_pinn_close(pinn);
+    pinn = open(HEAT "training: {optimizer: levenberg, points: {start: 30}, causal: 1}\n");
+    each_allocation_fails(live, pinn, plain + 4);
     sg_pinn_close(pinn);
 }
 
@@ -367,7 +390,8 @@ static void steps_allocate_nothing(void **state)
     (void)state;
     failing_allocator counter = {.fail_at = -1};
     sg_allocator allocator = failing(&counter);
-    sg_pinn *pinn = open(HEAT "training: {optimizer: levenberg, points: {start: 30, every: 2}}\n");
+    sg_pinn *pinn =
+        open(HEAT "training: {optimizer: levenberg, points: {start: 30, every: 2}, causal: 1}\n");
     sg_pinn_trainer *trainer;
     sg_pinn_step step;
     assert_ok(sg_pinn_trainer_create(&trainer, pinn, NULL, SG_ISA_AUTO, &allocator));
@@ -392,6 +416,7 @@ int main(void)
         cmocka_unit_test(seconds_end_a_stage),
         cmocka_unit_test(quasi_newton_lowers_the_loss),
         cmocka_unit_test(a_break_and_threads_change_no_bit),
+        cmocka_unit_test(breaks_of_causal_weights_change_no_bit),
         cmocka_unit_test(points_go_where_the_residual_is),
         cmocka_unit_test(allocations_fail),
         cmocka_unit_test(steps_allocate_nothing),

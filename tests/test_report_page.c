@@ -168,6 +168,67 @@ static void kernels_have_their_section(void **state)
     folder_remove(folder);
 }
 
+/* Appends lines of a run in two stages, AdamW and then Levenberg-Marquardt, and its stages to
+ * run.json. Rows of earlier lines with these steps are dropped. */
+static void put_second(const char *folder)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/metrics.jsonl", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (int step = 1; step <= 20; step++) {
+        double loss = pow(10, -step / 4.0);
+        fprintf(file, "{\"step\":%d,\"seconds\":%g,\"loss\":%g,\"terms\":{},\"stage\":%d", step,
+                0.5 * step, loss, step > 10 ? 2 : 1);
+        if (step > 10)
+            fprintf(file,
+                    ",\"second\":{\"method\":\"levenberg\",\"points\":%d,\"damping\":%g,"
+                    "\"gain\":%s,\"length\":null,\"tries\":1,\"loss_after\":%g,\"draws\":%d}",
+                    step > 15 ? 1050 : 700, pow(10, 8 - step), step == 14 ? "null" : "0.9",
+                    step == 14 ? loss : loss / 2, (step - 7) / 4);
+        fprintf(file, ",\"layers\":[]}\n");
+        if (step % 5 == 0)
+            fprintf(file,
+                    "{\"step\":%d,\"seconds\":%g,\"validation\":{\"loss\":%g},\"error\":{\"all\":"
+                    "{\"relative_l2\":%g,\"max\":%g}}}\n",
+                    step, 0.5 * step, loss, sqrt(loss), sqrt(loss));
+    }
+    assert_int_equal(fclose(file), 0);
+    char *info = folder_text(folder, "run.json"), *more = malloc(strlen(info) + 64);
+    assert_non_null(more);
+    sprintf(more, "{\"stages\":[\"AdamW\",\"Levenberg-Marquardt <b>\"],%s", info + 1);
+    folder_put(folder, "run.json", more);
+    free(more);
+    free(info);
+}
+
+/* Runs with steps of second order have a section for them: 5 charts of Levenberg-Marquardt, each
+ * with a mark where its stage begins. */
+static void steps_of_second_order_have_their_section(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary();
+    folder_run(sub(folder, "r"), FOLDER_BURGERS, false, 0, 5000);
+    char *before = report_of(sub(folder, "r"));
+    assert_null(strstr(before, "id=\"second\""));
+    put_second(sub(folder, "r"));
+    char *html = report_of(sub(folder, "r"));
+    char *section = strstr(html, "id=\"second\""), *end = strstr(html, "id=\"solution\"");
+    assert_non_null(section);
+    assert_non_null(end);
+    assert_true(section > strstr(html, "id=\"curves\"") && section < end);
+    *end = '\0';
+    assert_non_null(strstr(section, "Points were drawn 3 times; there were 700 in the domain at "
+                                    "first and 1,050 at the end. "));
+    assert_non_null(strstr(section, "Of 10 recorded steps 1 found no lower loss"));
+    assert_int_equal(count_of(section, "<figure class=\"chart\">"), 5);
+    assert_int_equal(count_of(section, "Levenberg-Marquardt &lt;b&gt;"), 6);
+    assert_null(strstr(section, "Length of the step<"));
+    free(before);
+    free(html);
+    folder_remove(folder);
+}
+
 static void the_sentence_and_the_table_agree(void **state)
 {
     (void)state;
@@ -629,6 +690,7 @@ int main(void)
         cmocka_unit_test(running_pages_follow_the_run),
         cmocka_unit_test(measured_data_are_shown),
         cmocka_unit_test(kernels_have_their_section),
+        cmocka_unit_test(steps_of_second_order_have_their_section),
         cmocka_unit_test(the_sentence_and_the_table_agree),
         cmocka_unit_test(first_step_at_or_below),
         cmocka_unit_test(sooner_than_the_end_of_the_baseline),

@@ -118,7 +118,7 @@ static void try_arm(const sgi_experiment_part *part, const sgi_arm *arm, sgi_bud
     size_t count = sgi_arm_sets(part, arm, budget, sets);
     sg_status status = sgi_task_recognise(text, size, NULL)
                            ? read_task(part->file, text, size, sets, count, &diagnostic)
-                           : read_problem(part->file, text, size, sets, count, &diagnostic);
+                           : read_problem(path, text, size, sets, count, &diagnostic);
     if (status != SG_OK)
         fail_msg("%s of %s: %s", arm->name, part->name, diagnostic.message);
     sgi_release(&heap, text);
@@ -218,6 +218,47 @@ static void runs_stand_beside_the_paper(void **state)
     assert_non_null(strstr(text, "burgers3d/report.html"));
     assert_non_null(strstr(text, "training.steps=20"));
     assert_non_null(strstr(text, "<svg"));
+    free(text);
+    folder_remove(folder);
+}
+
+/* Evaluations of a run on two threads whose clock went four times as fast as it computed. */
+static void put_evaluations(const char *folder, const char *run, double error)
+{
+    static const double computed[] = {10, 19, 21, 107, 109, 118};
+    char path[600], lines[2000] = "";
+    for (int i = 0; i < 6; i++)
+        (void)snprintf(lines + strlen(lines), sizeof lines - strlen(lines),
+                       "{\"step\":%d,\"seconds\":%g,\"cpu_seconds\":%g,\"validation\":{\"loss\":1},"
+                       "\"error\":{\"all\":{\"relative_l2\":%g,\"max\":1}}}\n",
+                       i + 1, 4 * computed[i], computed[i], error / (i + 1));
+    (void)snprintf(path, sizeof path, "%s/burgers/%s", folder, run);
+    folder_put(path, "metrics.jsonl", lines);
+}
+
+/* Errors at times: of the seconds that were computed over the threads where they are known, the
+ * median of the seeds, and nothing where a run was too short. */
+static void errors_are_told_at_times(void **state)
+{
+    (void)state;
+    char path[600], *folder = folder_temporary();
+    (void)snprintf(path, sizeof path, "%s/burgers", folder);
+    folder_comparison(path, FOLDER_BURGERS, 3);
+    put_evaluations(folder, "stablegrad-3", 0.25);
+    put_evaluations(folder, "stablegrad-1", 1.5);
+    put_evaluations(folder, "stablegrad-2", 0.75);
+    char *text = tables_of("accuracy", folder);
+    /* after 9.5 seconds the second evaluation, after 59 the sixth */
+    assert_non_null(strstr(text, "\"AdamW + StableGrad\", 0.375, 0.125, null, 59.0, \"3\", "
+                                 "\"8.3e-9"));
+    /* 51 seconds on the clock are too few for the column of 60 */
+    const char *row = strstr(text, "\"AdamW\", ");
+    assert_non_null(row);
+    assert_non_null(strstr(row, ", null, null, 51.0, \"3\""));
+    free(text);
+    text = folder_text(folder, "report.html");
+    assert_non_null(strstr(text, "id=\"times\""));
+    assert_non_null(strstr(text, "seconds computed, over the threads"));
     free(text);
     folder_remove(folder);
 }
@@ -383,6 +424,7 @@ int main(void)
         cmocka_unit_test(the_papers_numbers_have_their_parts),
         cmocka_unit_test(without_runs_tables_are_empty),
         cmocka_unit_test(runs_stand_beside_the_paper),
+        cmocka_unit_test(errors_are_told_at_times),
         cmocka_unit_test(multipliers_follow_from_the_run),
         cmocka_unit_test(figure1_is_measured),
         cmocka_unit_test(a_damaged_figure_is_left_out),

@@ -114,6 +114,7 @@ static json_t *lines_with(const char *folder, const char *key)
     for (char *line; (line = strsep(&rest, "\n"));) {
         json_t *object = json_loads(line, 0, NULL);
         json_object_del(object, "seconds");
+        json_object_del(object, "cpu_seconds");
         if (json_object_get(object, key))
             json_array_append(lines, object);
         json_decref(object);

@@ -330,6 +330,21 @@ static double steps_left(const reproduction *r, size_t part, size_t arm, int64_t
     return fmax(steps, 0) * (1 + (every > 0 ? diagnosis_steps / (double)every : 0));
 }
 
+/* Seconds that a run with a budget of so many has still to go. */
+static double seconds_left(const reproduction *r, size_t part, size_t arm, int64_t k, double budget)
+{
+    char folder[SG_PATH_SIZE], file[SG_PATH_SIZE];
+    if (!r->folder[0] || !run_paths(r, part, arm, k, folder, file))
+        return budget;
+    json_t *record = read_record(folder);
+    const char *state = json_string_value(json_object_get(record, "status"));
+    double done = json_number_value(json_object_get(record, "seconds"));
+    if (state && strcmp(state, "complete") == 0)
+        done = budget;
+    json_decref(record);
+    return fmax(budget - done, 0);
+}
+
 /* The first arm stands for all: a step costs the same, but for the optimizer's pass. A file that
  * cannot be opened, as a task without its images, has no time that is known. */
 static double part_seconds(const reproduction *r, size_t part)
@@ -338,16 +353,21 @@ static double part_seconds(const reproduction *r, size_t part)
     char path[SG_PATH_SIZE];
     sg_diagnostic diagnostic;
     work w;
-    double steps = 0;
+    double steps = 0, timed = 0;
     size_t count = arm_values(r, part, 0, NULL, path, sets);
     if (count == 0 || load_work(&w, path, sets, count, &diagnostic) != SG_OK)
         return NAN;
+    double budget = w.kind->training(w.file)->seconds;
     for (size_t a = 0; a < r->experiment->parts[part].arm_count; a++)
-        for (int64_t k = 0; k < r->seeds; k++)
+        for (int64_t k = 0; k < r->seeds; k++) {
             steps += steps_left(r, part, a, k, &w);
+            timed += seconds_left(r, part, a, k, budget);
+        }
     /* the steps of a task are not known before its images are counted */
     double seconds = steps > 0 || w.kind->steps(w.file, NULL) <= 0 ? NAN : 0;
-    if (steps > 0 && w.kind->step_seconds)
+    if (budget > 0)
+        seconds = timed;
+    else if (steps > 0 && w.kind->step_seconds)
         seconds = steps * w.kind->step_seconds(w.file, r->pool);
     close_work(&w);
     return seconds;

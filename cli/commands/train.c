@@ -25,6 +25,9 @@ static void tell_complete(const char *folder, const run_end *end)
     printf("%s is complete (%" PRId64 " of %" PRId64 " steps)", name, end->done, end->steps);
     if (end->missing[0])
         printf(", but what is missing is made again: %s\n", end->missing);
+    else if (end->early)
+        printf(" and nothing is missing. To train further: more training.seconds, or a lower "
+               "training.tolerance\n");
     else
         printf(" and nothing is missing. To train further: --set training.steps=%" PRId64 "\n",
                end->steps + end->steps * 3 / 5);

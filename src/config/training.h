@@ -49,8 +49,10 @@ typedef struct sgi_training_settings {
     double scale_eps, threshold, floor_norm;
     int64_t log_every, evaluate_every, checkpoint_every;
     int64_t points_start, points_every, points_most; /* of methods of second order */
-    int metric;                                      /* sgi_metric */
-    int solve;                                       /* sgi_solve */
+    double causal_eps;                               /* of causal weights; 0: there are none */
+    int64_t causal_chunks;
+    int metric; /* sgi_metric */
+    int solve;  /* sgi_solve */
 } sgi_training_settings;
 
 /* A number of steps that no run reaches: another budget ends it. */

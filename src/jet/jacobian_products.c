@@ -14,7 +14,8 @@ enum {
     ROW_BLOCK = 96,      /* rows of the panel that one unit of J V works on, at most */
     ROW_STEP = 6,        /* a block of a product has this many rows */
     COLUMN_BLOCK = 1536, /* parameters that one unit of J^T W works on */
-    SQUARE_BLOCK = 192   /* parameters of a unit of J^T J, each way */
+    SQUARE_BLOCK = 192,  /* parameters of a unit of J^T J, each way */
+    SQUARE_STRIP = 96    /* rows of a unit on the diagonal that begin at the same column */
 };
 
 /* Panels have about this size, so that they stay in cache between making and using them. */
@@ -280,19 +281,25 @@ static void square_block(void *context, size_t unit, int worker)
     size_t i = unit / all * SQUARE_BLOCK, j = unit % all * SQUARE_BLOCK;
     if (j < i)
         return;
-    sgi_multiply args = {.m = smaller(job->parameters - i, SQUARE_BLOCK),
-                         .n = smaller(job->parameters - j, SQUARE_BLOCK),
-                         .k = job->rows,
-                         .a = at(job->jacobian, job->rows_at, i),
-                         .b = at(job->jacobian, job->rows_at, j),
-                         .a_row = 1,
-                         .a_step = job->parameters,
-                         .b_row = 1,
-                         .b_step = job->parameters,
-                         .factor = 1,
-                         .c = job->out + i * job->parameters + j,
-                         .c_row = job->parameters};
-    multiply(job, &args, worker);
+    size_t rows = smaller(job->parameters - i, SQUARE_BLOCK);
+    size_t columns = smaller(job->parameters - j, SQUARE_BLOCK);
+    size_t strip = i == j ? SQUARE_STRIP : SQUARE_BLOCK;
+    for (size_t row = 0; row < rows; row += strip) {
+        size_t skipped = i == j ? row : 0; /* below the diagonal */
+        sgi_multiply args = {.m = smaller(rows - row, strip),
+                             .n = columns - skipped,
+                             .k = job->rows,
+                             .a = at(job->jacobian, job->rows_at, i + row),
+                             .b = at(job->jacobian, job->rows_at, j + skipped),
+                             .a_row = 1,
+                             .a_step = job->parameters,
+                             .b_row = 1,
+                             .b_step = job->parameters,
+                             .factor = 1,
+                             .c = job->out + (i + row) * job->parameters + j + skipped,
+                             .c_row = job->parameters};
+        multiply(job, &args, worker);
+    }
 }
 
 static void mirror_block(void *context, size_t unit, int worker)

@@ -120,7 +120,14 @@ void sgi_moving_use(sgi_moving *r, uint64_t draw, size_t count)
     sg_pinn_draw(r->batch, draw);
 }
 
-void sgi_moving_draw(sgi_moving *r, uint64_t draw, size_t count)
+static void weigh_by_time(sgi_moving *r, size_t count, const sgi_causal *causal)
+{
+    size_t time = (size_t)sgi_pinn_of(r->batch)->problem->names.time;
+    for (size_t i = 0; causal && i < count; i++)
+        r->weights[i] *= sgi_causal_factor(causal, r->tried[i * r->coordinates + time]);
+}
+
+void sgi_moving_draw(sgi_moving *r, uint64_t draw, size_t count, const sgi_causal *causal)
 {
     uint64_t seed = sgi_pinn_of(r->batch)->information.seed;
     sgi_pinn_resize(r->candidates, 0, CANDIDATES * count);
@@ -128,6 +135,7 @@ void sgi_moving_draw(sgi_moving *r, uint64_t draw, size_t count)
     sg_pinn_residuals(r->candidates, r->residuals);
     sg_pinn_points(r->candidates, 0, r->tried);
     sgi_select_sizes(r->residuals, CANDIDATES * count, r->components, r->weights);
+    weigh_by_time(r, CANDIDATES * count, causal);
     sgi_select_weights(r->weights, CANDIDATES * count, 1, 1, r->weights);
     sgi_select(r->weights, CANDIDATES * count, sgi_random_uniform(seed, OFFSET_STREAM, draw),
                r->indices, count);

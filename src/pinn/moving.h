@@ -8,7 +8,7 @@
 #ifndef SG_PINN_MOVING_H
 #define SG_PINN_MOVING_H
 
-#include "pinn/pinn.h"
+#include "pinn/causal.h"
 
 typedef struct sgi_moving sgi_moving;
 
@@ -19,8 +19,9 @@ SG_CHECKED sg_status sgi_moving_create(sgi_moving **moving, sg_pinn_batch *batch
                                        const sg_allocator *allocator);
 void sgi_moving_destroy(sgi_moving *moving); /* NULL is allowed */
 
-/* Draw number `draw`: `count` points of the domain, with conditions in proportion. */
-void sgi_moving_draw(sgi_moving *moving, uint64_t draw, size_t count);
+/* Draw number `draw`: `count` points of the domain, with conditions in proportion. With causal
+ * weights, or NULL, residuals count by them. */
+void sgi_moving_draw(sgi_moving *moving, uint64_t draw, size_t count, const sgi_causal *causal);
 
 /* The batch takes the points as they are in memory, `count` of them, with the conditions of draw
  * number `draw`: what sgi_moving_draw does at its end, for points that come from a checkpoint. */

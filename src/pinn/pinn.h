@@ -94,6 +94,12 @@ bool sgi_pinn_trainer_over(const sg_pinn_trainer *trainer);
 const sgi_training_settings *sgi_pinn_trainer_stage(const sg_pinn_trainer *trainer);
 double sgi_pinn_trainer_share(const sg_pinn_trainer *trainer);
 
+/* The stage of the last step; that of the next when there was none yet. */
+uint64_t sgi_pinn_trainer_last_stage(const sg_pinn_trainer *trainer);
+
+/* The causal weight of the last times in the last step; NaN without such weights. */
+double sgi_pinn_trainer_causal(const sg_pinn_trainer *trainer);
+
 /* What the last step did, when its optimizer is of second order; otherwise NULL. */
 struct sgi_second_report;
 const struct sgi_second_report *sgi_pinn_trainer_second(const sg_pinn_trainer *trainer);

@@ -25,7 +25,8 @@ typedef struct set_context {
     double *stored;     /* NULL, or (items, components): where weighted residuals go */
     double *parameters; /* (2 * components): 2 w / N and 0; of an integral 0 and 2 w I */
     double *roots;      /* (components): sqrt(2 w / N) */
-    char *workspaces;   /* (workers, workspace_bytes) */
+    const sgi_time_factors *by_time; /* of the residuals, or NULL */
+    char *workspaces;                /* (workers, workspace_bytes) */
     size_t workspace_bytes;
 } set_context;
 
@@ -344,6 +345,27 @@ static void weigh_adjoints(const set_context *c, const sg_jet_tile *tile)
         weigh(c, tile, tile->scalar_adjoints[c->set->unknown_indices[k]]);
 }
 
+/* Multiplies the residuals by their factor, and what was derived of them: the loss has its square.
+ */
+static void weigh_by_time(const set_context *c, const sg_jet_tile *tile, const workspace *w)
+{
+    const sgi_time_factors *f = c->by_time;
+    for (size_t i = 0; i < tile->count; i++) {
+        double t = value_at(c, tile->coordinates[f->time], i), by = f->values[sgi_time_chunk(f, t)];
+        double derived = tile->component < 0 ? by * by : by;
+        for (int j = 0; j < c->set->component_count; j++)
+            put_number(c, w->outputs[j], i, by * value_at(c, w->outputs[j], i));
+        for (size_t k = 0; tile->adjoints && k < c->set->value_count; k++) {
+            void *adjoints = tile->adjoints[c->set->value_indices[k]];
+            put_number(c, adjoints, i, derived * value_at(c, adjoints, i));
+        }
+        for (size_t k = 0; tile->adjoints && k < c->set->unknown_count; k++) {
+            void *adjoints = tile->scalar_adjoints[c->set->unknown_indices[k]];
+            put_number(c, adjoints, i, derived * value_at(c, adjoints, i));
+        }
+    }
+}
+
 /* Leaves sqrt(2 w / N) r where it was asked for. */
 static void store_residuals(const set_context *c, const sg_jet_tile *tile, const workspace *w)
 {
@@ -395,6 +417,8 @@ static void residual_callback(void *context, const sg_jet_tile *tile)
     sgi_program_evaluate(bound->program, c->owner->isa, c->owner->options.type, tile->count,
                          w.inputs, tile->adjoints ? seeds(c, tile, &w) : NULL, w.outputs,
                          w.scratch);
+    if (c->by_time)
+        weigh_by_time(c, tile, &w);
     if (tile->sums && set->integral)
         add_integrals(c, tile, &w);
     else if (tile->sums)
@@ -662,6 +686,11 @@ void sgi_residual_resize(sgi_residual *r, int set, int64_t items)
     c->sampled_items = items;
     sgi_cloud_resize(&c->cloud, items);
     set_items(c, items);
+}
+
+void sgi_residual_weigh_time(sgi_residual *r, int set, const sgi_time_factors *factors)
+{
+    r->contexts[set].by_time = factors;
 }
 
 /* By way of tiles of the network's type, so that the points are those that the engine sees. */

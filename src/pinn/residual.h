@@ -87,6 +87,27 @@ void sgi_residual_points(const sgi_residual *residual, int set, double *points);
 /* Where the next forward calls write the weighted residual vector, set after set; NULL: nowhere. */
 void sgi_residual_store(sgi_residual *residual, double *residuals);
 
+/* Factors of the residuals of a set by their time: `count` parts of [begin, end], each with its
+ * own. */
+typedef struct sgi_time_factors {
+    int time; /* the coordinate */
+    double begin, end;
+    size_t count;
+    const double *values; /* (count) */
+} sgi_time_factors;
+
+/* The part that a time lies in. */
+static inline size_t sgi_time_chunk(const sgi_time_factors *factors, double t)
+{
+    double place = (t - factors->begin) / (factors->end - factors->begin) * (double)factors->count;
+    size_t k = place > 0 ? (size_t)place : 0;
+    return k < factors->count ? k : factors->count - 1;
+}
+
+/* Multiplies the residuals of a set by them from the next call on; NULL: by nothing. They are the
+ * caller's, must stay, and may change between calls. */
+void sgi_residual_weigh_time(sgi_residual *residual, int set, const sgi_time_factors *factors);
+
 typedef struct sgi_loss {
     double total;        /* sum of weight * mean square */
     double *means;       /* (terms): unweighted mean squares; the caller's array, may be NULL */

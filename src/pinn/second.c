@@ -30,12 +30,14 @@ struct sgi_second {
     sg_pinn_batch *batch;
     sg_jacobian *jacobian;
     sgi_moving *moving;
+    sgi_causal *causal;       /* NULL: every time counts alike */
     sgi_levenberg *levenberg; /* or */
     sgi_quasi *quasi;
     size_t most;                 /* points of the domain */
     size_t most_residuals;       /* with those of the conditions */
     sgi_parameter_span *tensors; /* all parameters, for Levenberg-Marquardt */
-    unsigned char *state;        /* state_head, the points (most, coordinates), the method's own */
+    /* state_head, the points (most, coordinates), causal factors, the method's own */
+    unsigned char *state;
     size_t state_size;
     sgi_second_report report;
 };
@@ -50,10 +52,15 @@ static double *points_of(const sgi_second *s)
     return (double *)(void *)(s->state + sizeof(state_head));
 }
 
+static double *factors_of(const sgi_second *s)
+{
+    return points_of(s) + s->most * s->pinn->information.coordinate_count;
+}
+
 /* What the method remembers beside the head. */
 static double *method_state(const sgi_second *s)
 {
-    return points_of(s) + s->most * s->pinn->information.coordinate_count;
+    return factors_of(s) + sgi_causal_chunks(s->training);
 }
 
 /* ---- The objective ----------------------------------------------------------------------------
@@ -112,12 +119,13 @@ static sg_status tensor_kernel(void *context, const double *weights, double *to)
 
 static uint64_t layout_of(const sgi_second *s)
 {
-    uint64_t sizes[4] = {0};
+    uint64_t sizes[5] = {0};
     sizes[0] = (uint64_t)s->training->optimizer;
     sizes[1] = s->most;
     sizes[2] = s->pinn->information.coordinate_count;
     sizes[3] = sg_jet_network_parameters(s->pinn->network);
-    return sgi_hash(SG_HASH_START, sizes, sizeof sizes);
+    sizes[4] = sgi_causal_chunks(s->training); /* not in checkpoints from before there were any */
+    return sgi_hash(SG_HASH_START, sizes, (sizes[4] > 0 ? 5 : 4) * sizeof *sizes);
 }
 
 static bool has_jacobian(const sgi_second *s)
@@ -144,7 +152,9 @@ static sg_status create_state(sgi_second *s)
     double parameters = (double)sg_jet_network_parameters(s->pinn->network);
     double method = has_jacobian(s) ? (sgi_training_carried(s->training) > 0 ? parameters : 0)
                                     : sgi_quasi_state(sgi_training_second(s->training), parameters);
-    s->state_size = sizeof(state_head) + (s->most * coordinates + (size_t)method) * sizeof(double);
+    s->state_size =
+        sizeof(state_head) +
+        (s->most * coordinates + sgi_causal_chunks(s->training) + (size_t)method) * sizeof(double);
     s->state = sgi_allocate(&s->allocator, 1, s->state_size);
     if (!s->state)
         return SG_ERROR_MEMORY;
@@ -237,6 +247,10 @@ sg_status sgi_second_create(sgi_second **out, sg_pinn *pinn, const sgi_training_
         status = sgi_moving_create(&s->moving, s->batch, s->most, points_of(s), pool, isa,
                                    &s->allocator);
     if (status == SG_OK)
+        status = sgi_causal_create(&s->causal, s->batch, training, factors_of(s), &s->allocator);
+    if (status == SG_OK && s->causal)
+        sgi_causal_use(s->causal);
+    if (status == SG_OK)
         status = create_method(s, pool, isa);
     if (status == SG_OK)
         *out = s;
@@ -253,6 +267,7 @@ void sgi_second_destroy(sgi_second *s)
     sgi_quasi_destroy(s->quasi);
     sg_jacobian_destroy(s->jacobian);
     sgi_moving_destroy(s->moving);
+    sgi_causal_destroy(s->causal);
     sg_pinn_batch_destroy(s->batch);
     sgi_release(&s->allocator, s->tensors);
     sgi_release(&s->allocator, s->state);
@@ -265,14 +280,14 @@ void sgi_second_destroy(sgi_second *s)
 static void draw(sgi_second *s)
 {
     state_head *h = head(s);
-    sgi_moving_draw(s->moving, h->draws++, (size_t)h->count);
+    sgi_moving_draw(s->moving, h->draws++, (size_t)h->count, s->causal);
     h->age = 0;
     if (s->quasi)
         sgi_quasi_changed(s->quasi);
 }
 
 /* Fresh points where it is time for them, and the loss before the step. */
-static void prepare(sgi_second *s, sg_pinn_loss *loss)
+static sg_status prepare(sgi_second *s, sg_pinn_loss *loss)
 {
     state_head *h = head(s);
     uint64_t every = (uint64_t)s->training->points_every;
@@ -286,6 +301,12 @@ static void prepare(sgi_second *s, sg_pinn_loss *loss)
         draw(s);
         sg_pinn_loss_at(s->batch, loss);
     }
+    /* A quasi-Newton method learns from several steps on the same objective. */
+    if (!s->causal || (s->quasi && !redraw))
+        return SG_OK;
+    sg_status status = sgi_causal_measure(s->causal);
+    sg_pinn_loss_at(s->batch, loss);
+    return status;
 }
 
 /* One step on the points as they are; *taken: it lowered the loss. */
@@ -306,6 +327,7 @@ static sg_status quasi_step(sgi_second *s, bool *taken)
     sgi_quasi_step step;
     sg_status status = sgi_quasi_step_take(s->quasi, &step);
     s->report.damping = NAN;
+    s->report.length = step.length;
     s->report.tries = step.evaluations;
     s->report.after = step.after;
     *taken = step.length > 0;
@@ -316,19 +338,24 @@ sg_status sgi_second_step(sgi_second *s, sg_pinn_step *result)
 {
     state_head *h = head(s);
     bool taken;
-    prepare(s, &result->loss);
+    sg_status status = prepare(s, &result->loss);
+    if (status != SG_OK)
+        return status;
     s->report = (sgi_second_report){.method = sgi_training_optimizer(s->training),
                                     .points = (size_t)h->count,
                                     .damping = h->damping,
                                     .gain = NAN,
-                                    .after = result->loss.total};
+                                    .length = NAN,
+                                    .after = result->loss.total,
+                                    .draws = h->draws,
+                                    .causal = sgi_causal_least(s->causal)};
     result->info =
         (sg_step_info){.skipped = !isfinite(result->loss.total), .rate = NAN, .clip_factor = 1};
     if (result->info.skipped) {
         h->age = UINT64_MAX / 2; /* other points may be better */
         return SG_OK;
     }
-    sg_status status = s->quasi ? quasi_step(s, &taken) : levenberg_step(s, &taken);
+    status = s->quasi ? quasi_step(s, &taken) : levenberg_step(s, &taken);
     if (status != SG_OK)
         return status;
     h->loss = s->report.after;
@@ -350,6 +377,19 @@ const void *sgi_second_state(const sgi_second *s, size_t *size)
     return s->state;
 }
 
+/* Whether the causal factors of a saved block are some. */
+static bool factors_fit(const sgi_second *s, const void *state)
+{
+    const char *at = (const char *)state + ((const unsigned char *)factors_of(s) - s->state);
+    for (size_t k = 0; k < sgi_causal_chunks(s->training); k++) {
+        double factor;
+        memcpy(&factor, at + k * sizeof factor, sizeof factor);
+        if (!(factor >= 0 && factor <= 1))
+            return false;
+    }
+    return true;
+}
+
 bool sgi_second_fits(const sgi_second *s, const void *state, size_t size)
 {
     state_head saved;
@@ -358,7 +398,7 @@ bool sgi_second_fits(const sgi_second *s, const void *state, size_t size)
     memcpy(&saved, state, sizeof saved);
     return saved.magic == state_magic && saved.layout == head(s)->layout && saved.count >= 1 &&
            saved.count <= s->most && isfinite(saved.damping) && saved.damping > 0 &&
-           !isnan(saved.loss);
+           !isnan(saved.loss) && factors_fit(s, state);
 }
 
 void sgi_second_restore(sgi_second *s, const void *state)
@@ -380,5 +420,5 @@ size_t sgi_second_memory(const sgi_second *s)
                              : sgi_levenberg_memory(parameters, (double)s->most_residuals,
                                                     sgi_training_solver(s->training));
     return s->state_size + sg_jet_memory(sg_pinn_engine(s->batch)) + sgi_moving_memory(s->moving) +
-           sg_jacobian_memory(s->jacobian) + (size_t)method;
+           sgi_causal_memory(s->causal) + sg_jacobian_memory(s->jacobian) + (size_t)method;
 }

@@ -28,8 +28,11 @@ typedef struct sgi_second_report {
     size_t points;      /* of the domain */
     double damping;     /* of Levenberg-Marquardt, NaN otherwise */
     double gain;        /* what the loss fell by over what was promised; NaN: no step lowered it */
+    double length;      /* of a quasi-Newton step, in units of -H g; NaN for the others */
     int tries;          /* steps that were tried, or evaluations of the line search */
     double after;       /* the loss on the same points after the step */
+    uint64_t draws;     /* of points so far */
+    double causal;      /* the weight of the last times; NaN without causal weights */
 } sgi_second_report;
 const sgi_second_report *sgi_second_last(const sgi_second *second);
 

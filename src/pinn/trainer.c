@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/params.h"
 #include "base/ranks.h"
+#include "pinn/causal.h"
 #include "pinn/refinement.h"
 #include "pinn/second.h"
 
@@ -17,6 +18,8 @@ typedef struct stage {
     sg_scaler *scaler;
     sg_optim *optim;
     sgi_second *second;
+    sgi_causal *causal; /* of an optimizer; NULL: every time counts alike */
+    double *factors;    /* what it remembers: measured anew in each step */
 } stage;
 
 struct sg_pinn_trainer {
@@ -30,6 +33,7 @@ struct sg_pinn_trainer {
     int stage_count;
     sgi_trainer_place place;
     uint64_t before;                 /* steps of the stages before */
+    uint64_t last_stage;             /* of the last step */
     const sgi_second_report *report; /* of the last step, if it was of second order */
     sg_pinn_batch *training, *validation;
     sgi_refinement *refinement; /* NULL: points are drawn without looking at residuals */
@@ -89,6 +93,18 @@ static sg_status create_stage(sg_pinn_trainer *t, int index, sg_pool *pool, sg_i
     return status;
 }
 
+/* Causal weights of stages of first order, on the points that they have in common. */
+static sg_status create_causal(sg_pinn_trainer *t, stage *s)
+{
+    size_t chunks = sgi_causal_chunks(s->settings);
+    if (s->second || chunks == 0)
+        return SG_OK;
+    s->factors = sgi_allocate(&t->allocator, chunks, sizeof *s->factors);
+    return s->factors
+               ? sgi_causal_create(&s->causal, t->training, s->settings, s->factors, &t->allocator)
+               : SG_ERROR_MEMORY;
+}
+
 /* The stages and points of what is trained. */
 static sg_status create_parts(sg_pinn_trainer *t)
 {
@@ -105,6 +121,8 @@ static sg_status create_parts(sg_pinn_trainer *t)
     if (status == SG_OK)
         status = sgi_refinement_create(&t->refinement, t->pinn, t->training, t->pool, t->isa,
                                        &t->allocator);
+    for (int i = 0; i < t->stage_count && status == SG_OK; i++)
+        status = create_causal(t, &t->stages[i]);
     return status;
 }
 
@@ -117,6 +135,8 @@ static void destroy_parts(sg_pinn_trainer *t)
         sg_optim_destroy(t->stages[i].optim);
         sg_scaler_destroy(t->stages[i].scaler);
         sgi_second_destroy(t->stages[i].second);
+        sgi_causal_destroy(t->stages[i].causal);
+        sgi_release(&t->allocator, t->stages[i].factors);
         t->stages[i] = (stage){0};
     }
     sgi_release(&t->allocator, t->group_memory);
@@ -317,6 +337,7 @@ void sgi_pinn_trainer_restore(sg_pinn_trainer *t, const sgi_trainer_place *place
                               const void *state, size_t size)
 {
     t->place = *place;
+    t->last_stage = place->stage;
     t->before = steps - place->stage_steps;
     if (current(t)->second)
         sgi_second_restore(current(t)->second, state);
@@ -324,6 +345,16 @@ void sgi_pinn_trainer_restore(sg_pinn_trainer *t, const sgi_trainer_place *place
         (void)!sg_optim_restore(current(t)->optim, state, size); /* it fits */
     if (place->stage == 0 && place->window == 0 && !current(t)->second)
         t->place.skipped = sg_optim_skipped(current(t)->optim); /* also in older checkpoints */
+}
+
+uint64_t sgi_pinn_trainer_last_stage(const sg_pinn_trainer *t)
+{
+    return t->last_stage;
+}
+
+double sgi_pinn_trainer_causal(const sg_pinn_trainer *t)
+{
+    return t->report ? t->report->causal : sgi_causal_least(t->stages[t->last_stage].causal);
 }
 
 const sgi_second_report *sgi_pinn_trainer_second(const sg_pinn_trainer *t)
@@ -334,6 +365,15 @@ const sgi_second_report *sgi_pinn_trainer_second(const sg_pinn_trainer *t)
 /* ---- Working ----------------------------------------------------------------------------------
  */
 
+/* What the times of the points count for in this step. */
+static sg_status weigh_by_time(sg_pinn_trainer *t, const stage *s)
+{
+    if (s->causal)
+        return sgi_causal_measure(s->causal);
+    sgi_residual_weigh_time(sgi_pinn_residual(t->training), 0, NULL);
+    return SG_OK;
+}
+
 static sg_status first_order_step(sg_pinn_trainer *t, sg_pinn_step *result)
 {
     const stage *s = current(t);
@@ -341,13 +381,16 @@ static sg_status first_order_step(sg_pinn_trainer *t, sg_pinn_step *result)
     sg_pinn_draw(t->training, step);
     if (t->refinement)
         sgi_refinement_step(t->refinement, step);
+    sg_status status = weigh_by_time(t, s);
+    if (status != SG_OK)
+        return status;
     if (s->settings->optimizer == SG_OPTIM_MULTIADAM)
         sg_pinn_gradients(t->training, t->groups, &result->loss);
     else
         sg_pinn_gradient(t->training, NULL, &result->loss);
     bool output = sg_scaler_config(s->scaler)->reference == SG_REFERENCE_OUTPUT;
-    sg_status status = sg_scaler_observe_moments(s->scaler, output ? &result->loss.output
-                                                                   : &result->loss.residual);
+    status = sg_scaler_observe_moments(s->scaler,
+                                       output ? &result->loss.output : &result->loss.residual);
     if (status == SG_OK)
         status = sg_scaler_measure(s->scaler, sg_optim_steps(s->optim));
     if (status == SG_OK)
@@ -375,6 +418,7 @@ sg_status sg_pinn_trainer_step(sg_pinn_trainer *t, sg_pinn_step *result)
     if (status != SG_OK)
         return status;
     const stage *s = current(t);
+    t->last_stage = t->place.stage;
     status = s->second ? sgi_second_step(s->second, result) : first_order_step(t, result);
     result->scale = sg_scaler_report(s->scaler);
     t->report = s->second ? sgi_second_last(s->second) : NULL;
@@ -481,7 +525,7 @@ size_t sgi_pinn_trainer_memory(const sg_pinn_trainer *t)
         const stage *s = &t->stages[i];
         if (s->optim)
             sg_optim_state(s->optim, &state);
-        all += s->second ? sgi_second_memory(s->second) : state;
+        all += s->second ? sgi_second_memory(s->second) : state + sgi_causal_memory(s->causal);
     }
     size_t copies = 2 + (t->group_memory ? t->pinn->information.set_count : 0);
     return sg_jet_memory(sg_pinn_engine(t->training)) +

@@ -176,6 +176,10 @@ static const sgi_option rows[] = {
     COUNT("training.points.most", TOP(training.points_most), 0, "0",
           "points to which they may grow; 0 means five residuals for each parameter, or 4000 "
           "for networks of more than 5000"),
+    REAL("training.causal.eps", TOP(training.causal_eps), 0, 1e30, "0",
+         "how strongly the loss of earlier times holds back the equations at later ones; 0: not"),
+    OTHER("training.causal.chunks", integer, TOP(training.causal_chunks), 2, 10000, "32",
+          "parts of the range of t, each with a weight of its own"),
     CHOICE("training.metric", TOP(training.metric), WORDS(SGI_METRIC_LIST(SGI_LIST_WORD)), "auto",
            "what levenberg and kernel measure a step by: columns, stablegrad or none; auto is "
            "columns for levenberg and stablegrad for kernel"),
@@ -221,6 +225,7 @@ static const sgi_shorthand shorthands[] = {
     {"inputs.fourier", "frequencies", false},
     {"training.optimizer", "name", false},
     {"training.schedule", "then", false},
+    {"training.causal", "eps", false},
     {"training.stablegrad", "method", false},
 };
 

@@ -177,10 +177,45 @@ static sg_status refuse(const sgi_problem *problem, sgi_reader *reader, const ch
     return SG_ERROR_FORMAT;
 }
 
-/* Options that only some methods look at. */
-static sg_status check_method(const sgi_problem *problem, sgi_reader *reader,
-                              const sgi_training_settings *training)
+/* The mapping that stage `index` was read from: its own, or the section. */
+static const sgi_yaml *stage_node(const sgi_problem *problem, int index)
 {
+    const sgi_yaml *list = list_of(problem), *node = list ? list->first : section_of(problem);
+    for (int i = 0; list && i < index; i++)
+        node = node->next;
+    return node;
+}
+
+/* Where a stage says `key`: in its own mapping, in the section, or nowhere. */
+static const sgi_yaml *place_of(const sgi_problem *problem, int index, const char *key)
+{
+    const sgi_yaml *stage = stage_node(problem, index), *section = section_of(problem);
+    return says(stage, key)     ? sgi_yaml_get(stage, key)
+           : says(section, key) ? sgi_yaml_get(section, key)
+           : stage              ? stage
+                                : problem->root;
+}
+
+/* Why causal weights are not for this problem; NULL: they are. */
+static const char *no_causal(const sgi_problem *problem, const sgi_training_settings *training)
+{
+    const sgi_settings *settings = &problem->settings;
+    if (problem->names.time < 0)
+        return "weighs the equations by their time, and there is no coordinate t";
+    if (problem->set_count == 0 || problem->sets[0].kind != SG_SET_DOMAIN ||
+        (problem->set_count > 1 && problem->sets[1].kind == SG_SET_DOMAIN))
+        return "needs equations that hold in one and the same domain";
+    if (!sgi_training_is_second(training) && settings->refinement.method == SG_REFINE_RAR_D)
+        return "needs a number of points that stays: refinement.method rar-d adds some";
+    if (settings->diagnose.every > 0 || training->until == SG_STEP_MARGIN)
+        return "changes the loss from step to step: the kernels cannot be measured beside it";
+    return NULL;
+}
+
+/* Options that only some methods look at. */
+static sg_status check_method(const sgi_problem *problem, sgi_reader *reader, int index)
+{
+    const sgi_training_settings *training = &problem->settings.stages.values[index];
     bool second = sgi_training_is_second(training);
     const char *key = NULL, *why = NULL;
     if (training->metric != SGI_METRIC_AUTO &&
@@ -193,12 +228,13 @@ static sg_status check_method(const sgi_problem *problem, sgi_reader *reader,
     } else if (sgi_training_carried(training) >= 1) {
         key = "optimizer";
         why = "needs a momentum below 1 with 'kernel'";
+    } else if (training->causal_eps > 0 && no_causal(problem, training)) {
+        key = "causal";
+        why = no_causal(problem, training);
     }
     if (!key)
         return SG_OK;
-    const sgi_yaml *section = section_of(problem),
-                   *node = says(section, key) ? sgi_yaml_get(section, key) : section;
-    sgi_yaml_place(reader->diagnostic, node ? node : problem->root, 0, 0);
+    sgi_yaml_place(reader->diagnostic, place_of(problem, index, key), 0, 0);
     sgi_diagnostic_say(reader->diagnostic, "training.%s %s", key, why);
     return SG_ERROR_FORMAT;
 }
@@ -207,7 +243,7 @@ sg_status sgi_problem_check_training(const sgi_problem *problem, sgi_reader *rea
 {
     const sgi_settings *settings = &problem->settings;
     for (int i = 0; i < settings->stages.count; i++) {
-        sg_status status = check_method(problem, reader, &settings->stages.values[i]);
+        sg_status status = check_method(problem, reader, i);
         if (status != SG_OK)
             return status;
     }

@@ -75,10 +75,10 @@ static const sgi_report_row rows[] = {
      SG_BETTER_NEITHER, false, false},
 };
 
-static sgi_section *const sections[] = {sgi_page_result, sgi_page_statement, sgi_page_domain,
-                                        sgi_page_curves, sgi_page_unknowns,  sgi_page_solution,
-                                        sgi_page_data,   sgi_page_scaling,   sgi_page_diagnosis,
-                                        sgi_page_table,  sgi_page_repeat};
+static sgi_section *const sections[] = {sgi_page_result,    sgi_page_statement, sgi_page_domain,
+                                        sgi_page_curves,    sgi_page_second,    sgi_page_unknowns,
+                                        sgi_page_solution,  sgi_page_data,      sgi_page_scaling,
+                                        sgi_page_diagnosis, sgi_page_table,     sgi_page_repeat};
 
 static const sgi_report_fact facts[] = {{NULL, "points_per_step", " points per step"}};
 

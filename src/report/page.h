@@ -78,6 +78,7 @@ void sgi_page_statement(sgi_page *page); /* what was solved */
 void sgi_page_domain(sgi_page *page);    /* where, and at which points */
 void sgi_page_result(sgi_page *page);    /* did it work */
 void sgi_page_curves(sgi_page *page);    /* how well against the baseline */
+void sgi_page_second(sgi_page *page);    /* what steps of second order did */
 void sgi_page_unknowns(sgi_page *page);  /* the constants that were found */
 void sgi_page_solution(sgi_page *page);  /* what it looks like, and where it is wrong */
 void sgi_page_data(sgi_page *page);      /* how it agrees with measurements */

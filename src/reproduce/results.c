@@ -58,8 +58,7 @@ void sgi_results_release(sgi_results *results)
     results->parts = NULL;
 }
 
-/* The variant of an arm with a run, or NULL. */
-static const sgi_variant *find(const sgi_part_result *part, const char *arm)
+const sgi_variant *sgi_arm_variant(const sgi_part_result *part, const char *arm)
 {
     for (size_t v = 0; part->there && v < part->runs.variant_count; v++) {
         const sgi_variant *variant = &part->runs.variants[v];
@@ -71,19 +70,19 @@ static const sgi_variant *find(const sgi_part_result *part, const char *arm)
 
 const sgi_report_variant *sgi_arm_summary(const sgi_part_result *part, const char *arm)
 {
-    const sgi_variant *variant = find(part, arm);
+    const sgi_variant *variant = sgi_arm_variant(part, arm);
     return variant ? &part->summary.variants[variant - part->runs.variants] : NULL;
 }
 
 const sgi_run *sgi_arm_run(const sgi_part_result *part, const char *arm)
 {
-    const sgi_variant *variant = find(part, arm);
+    const sgi_variant *variant = sgi_arm_variant(part, arm);
     return variant ? &part->runs.runs[variant->first] : NULL;
 }
 
 double sgi_arm_last(const sgi_part_result *part, const char *arm, const char *column)
 {
-    const sgi_variant *variant = find(part, arm);
+    const sgi_variant *variant = sgi_arm_variant(part, arm);
     const sgi_report_statistic last = {.value = sgi_value_last, .of = column};
     return variant ? sgi_over_seeds(&part->runs, variant, &last, 0).mean : NAN;
 }
@@ -115,7 +114,7 @@ double sgi_arm_diagnosis(const sgi_part_result *part, const char *arm, const cha
 
 bool sgi_arm_complete(const sgi_part_result *part, const char *arm)
 {
-    const sgi_variant *variant = find(part, arm);
+    const sgi_variant *variant = sgi_arm_variant(part, arm);
     for (size_t i = 0; variant && i < variant->count; i++) {
         const sgi_run *run = &part->runs.runs[variant->first + i];
         if (!(sgi_run_number(run, NULL, "steps_done") >= sgi_run_number(run, NULL, "steps")))

@@ -30,6 +30,8 @@ SG_CHECKED sg_status sgi_results_read(sgi_results *out, const sgi_experiment *ex
                                       const sg_allocator *allocator, sg_diagnostic *diagnostic);
 void sgi_results_release(sgi_results *results);
 
+/* The variant of an arm with a run, or NULL. */
+const sgi_variant *sgi_arm_variant(const sgi_part_result *part, const char *arm);
 /* The summary of an arm over its seeds; NULL when none was begun. */
 const sgi_report_variant *sgi_arm_summary(const sgi_part_result *part, const char *arm);
 /* The run of its first seed, or NULL. */

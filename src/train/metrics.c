@@ -206,6 +206,7 @@ sg_status sgi_metrics_step(sgi_metrics *metrics, const sgi_step_metrics *step,
     json_t *object = json_object();
     json_object_set_new(object, "step", json_integer((json_int_t)step->step));
     json_object_set_new(object, "seconds", sgi_json_number(step->seconds));
+    json_object_set_new(object, "cpu_seconds", sgi_json_number(step->cpu_seconds));
     json_object_set_new(object, "rate", sgi_json_number(step->info.rate));
     json_object_set_new(object, "loss", sgi_json_number(step->loss));
     json_object_set_new(object, "terms", terms_object(step->terms, step->term_count));
@@ -234,6 +235,7 @@ sg_status sgi_metrics_evaluation(sgi_metrics *metrics, const sgi_evaluation_metr
     json_t *object = json_object(), *validation = json_object();
     json_object_set_new(object, "step", json_integer((json_int_t)evaluation->step));
     json_object_set_new(object, "seconds", sgi_json_number(evaluation->seconds));
+    json_object_set_new(object, "cpu_seconds", sgi_json_number(evaluation->cpu_seconds));
     json_object_set_new(validation, "loss", sgi_json_number(evaluation->loss));
     json_object_set_new(object, "validation", validation);
     if (evaluation->own.write)

@@ -39,7 +39,7 @@ typedef struct sgi_own_part {
 /* A training step. */
 typedef struct sgi_step_metrics {
     uint64_t step; /* steps taken, this one included */
-    double seconds, loss;
+    double seconds, cpu_seconds, loss;
     sgi_look look;          /* of the loss */
     const sgi_value *terms; /* of the loss, unweighted */
     size_t term_count;
@@ -61,7 +61,7 @@ typedef struct sgi_evaluation_metrics {
     uint64_t step;
     double best; /* the lowest score of an evaluation before this one; INFINITY: there is none */
     uint64_t best_step;
-    double seconds, loss;
+    double seconds, cpu_seconds, loss;
     const sgi_value *values; /* the results in the order in which people read them */
     size_t value_count;
     sgi_own_part own;

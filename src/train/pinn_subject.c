@@ -134,14 +134,21 @@ static void write_second(const pinn_subject *s, json_t *line)
     json_object_set_new(object, "points", json_integer((json_int_t)report->points));
     json_object_set_new(object, "damping", sgi_json_number(report->damping));
     json_object_set_new(object, "gain", sgi_json_number(report->gain));
+    json_object_set_new(object, "length", sgi_json_number(report->length));
     json_object_set_new(object, "tries", json_integer(report->tries));
     json_object_set_new(object, "loss_after", sgi_json_number(report->after));
+    json_object_set_new(object, "draws", json_integer((json_int_t)report->draws));
     json_object_set_new(line, "second", object);
 }
 
 static bool has_windows(const pinn_subject *s)
 {
     return s->problem->windows.count > 0;
+}
+
+static bool has_stages(const pinn_subject *s)
+{
+    return s->problem->settings.stages.count > 1;
 }
 
 /* The window of the last step, counted from 1. */
@@ -170,7 +177,13 @@ static void write_own(const void *context, json_t *line)
 {
     const pinn_subject *s = context;
     write_window(s, line);
+    if (has_stages(s))
+        json_object_set_new(line, "stage",
+                            json_integer((json_int_t)sgi_pinn_trainer_last_stage(s->trainer) + 1));
     sgi_unknowns_write(s->pinn, line);
+    double causal = sgi_pinn_trainer_causal(s->trainer);
+    if (!isnan(causal))
+        json_object_set_new(line, "causal", sgi_json_number(causal));
     if (sgi_pinn_trainer_second(s->trainer))
         write_second(s, line);
     else if (sgi_pinn_trainer_refinement(s->trainer))
@@ -593,6 +606,15 @@ static json_t *terms_array(const sg_pinn_information *information)
     return array;
 }
 
+/* The optimizer of each stage. */
+static json_t *stages_array(const sgi_stages *stages)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < stages->count; i++)
+        json_array_append_new(array, json_string(sgi_training_optimizer_title(&stages->values[i])));
+    return array;
+}
+
 static size_t points_per_step(const sg_pinn_information *information)
 {
     size_t points = 0;
@@ -635,6 +657,8 @@ static void describe(const sgi_subject *subject, json_t *record)
         json_object_set_new(record, "maps", names_array(maps->values, (size_t)maps->count));
     if (s->misfits)
         json_object_set_new(record, "measured", sgi_data_record(s->misfits));
+    if (has_stages(s))
+        json_object_set_new(record, "stages", stages_array(&s->problem->settings.stages));
     if (has_windows(s)) {
         json_t *ends = json_array();
         for (int k = 0; k < s->problem->windows.count; k++)
@@ -743,7 +767,7 @@ static sg_status prepare(pinn_subject *s, sgi_problem *problem, sg_pool *pool,
                                .training = training,
                                .steps = (uint64_t)sgi_problem_steps(problem),
                                .diagnose_every = diagnosis_cadence(&problem->settings)};
-    s->by_share = has_windows(s) || problem->settings.stages.count > 1 || training->seconds > 0;
+    s->by_share = has_windows(s) || has_stages(s) || training->seconds > 0;
     follow_stage(s);
     return look_over(s, diagnostic);
 }

@@ -31,6 +31,7 @@
 #define REALS(X, p)                                                                                \
     X("best", p->best)                                                                             \
     X("seconds", p->seconds)                                                                       \
+    X("cpu_seconds", p->cpu_seconds)                                                               \
     X("handover_loss", p->jump.before)                                                             \
     X("handover_highest", p->jump.highest)                                                         \
     X("loss_level", p->jump.level)                                                                 \
@@ -57,8 +58,9 @@ void sgi_progress_write(sgi_progress_notes *list, const sgi_progress *p)
 /* Checkpoints of before there was such a thing: all steps are those of one stage. */
 static const char *older_note(const sgi_safetensors *file, const char *key)
 {
-    static const char *const later[] = {"margin_misses", "window",        "stage",
-                                        "skipped",       "stage_seconds", "refinement_seconds"};
+    static const char *const later[] = {"margin_misses",     "window",      "stage",
+                                        "skipped",           "cpu_seconds", "stage_seconds",
+                                        "refinement_seconds"};
     for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
         if (strcmp(key, later[i]) == 0)
             return "0";
@@ -106,6 +108,6 @@ bool sgi_progress_read(const sgi_safetensors *file, sgi_progress *p)
 #undef READ_WHOLE
     p->points = NULL;
     p->points_size = 0;
-    return read && !isnan(p->best) && isfinite(p->seconds) && isfinite(p->refinement_seconds) &&
-           isfinite(p->place.stage_seconds);
+    return read && !isnan(p->best) && isfinite(p->seconds) && isfinite(p->cpu_seconds) &&
+           isfinite(p->refinement_seconds) && isfinite(p->place.stage_seconds);
 }

@@ -11,7 +11,7 @@
 /* That of the points that refinement keeps; there is none without. */
 #define SG_POINTS_TENSOR "refinement.points"
 
-enum { SG_PROGRESS_NOTES = 26 };
+enum { SG_PROGRESS_NOTES = 27 };
 
 typedef struct sgi_progress_notes {
     sgi_tensor_note notes[SG_PROGRESS_NOTES];

@@ -86,7 +86,8 @@ sg_status sgi_record_write(const sgi_run_record *record, sg_diagnostic *diagnost
     sgi_json_text(object, "started", record->started);
     json_object_set_new(object, "seconds", sgi_json_number(record->seconds));
     json_object_set_new(object, "steps_done", json_integer((json_int_t)record->steps_done));
-    json_object_set_new(object, "steps", json_integer((json_int_t)subject->steps));
+    uint64_t steps = subject->over ? record->steps_done : subject->steps;
+    json_object_set_new(object, "steps", json_integer((json_int_t)steps));
     sgi_json_text(object, "status", record->state);
     describe_process(object);
     sgi_json_text(object, "reason", record->reason);

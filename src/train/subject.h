@@ -31,6 +31,7 @@ typedef struct sgi_progress {
     double best;          /* the lowest score of an evaluation so far; INFINITY: none yet */
     uint64_t best_step;
     double seconds;            /* of training so far */
+    double cpu_seconds;        /* of it that the process computed, all threads together */
     sgi_jump jump;             /* of the loss, when rescaling ends or begins late */
     double refinement_seconds; /* of choosing points so far */
     const void *points;        /* (points_size bytes) when saving: see pinn/refinement.h; or NULL */
@@ -45,12 +46,12 @@ typedef struct sgi_subject_type {
 
     void (*destroy)(sgi_subject *subject);
 
-    /* Takes a step and fills all of `metrics` but `seconds` and `skipped`. *write says whether the
+    /* Takes a step and fills all of `metrics` but the seconds and `skipped`. *write says whether the
      * metrics will be written down; the step may ask for it by setting it. */
     sg_status (*step)(sgi_subject *subject, sgi_step_metrics *metrics, bool *write,
                       sg_diagnostic *diagnostic);
 
-    /* Evaluates and fills all of `metrics` but `seconds`; `step`, `best` and `best_step` are given.
+    /* Evaluates and fills all of `metrics` but the seconds; `step`, `best` and `best_step` are given.
      */
     sg_status (*evaluate)(sgi_subject *subject, sgi_evaluation_metrics *metrics,
                           sg_diagnostic *diagnostic);

@@ -26,6 +26,7 @@ typedef struct run {
     sgi_progress progress;
     double began;          /* seconds on the clock */
     double seconds_before; /* of training before this call */
+    double cpu_began, cpu_before;
     uint64_t skipped_in_row;
     uint64_t good_step;      /* the last step that was not skipped */
     uint64_t evaluated_step; /* 0: none in this call */
@@ -44,6 +45,11 @@ static bool writes(const run *r)
 static double seconds_trained(const run *r)
 {
     return r->seconds_before + sgi_seconds() - r->began;
+}
+
+static double seconds_computed(const run *r)
+{
+    return r->cpu_before + sgi_cpu_seconds() - r->cpu_began;
 }
 
 __attribute__((format(printf, 2, 3))) static void tell(const run *r, const char *format, ...)
@@ -87,6 +93,7 @@ static sg_status save_checkpoint(run *r)
     r->progress.counters[SG_STEP_NO_REFERENCE] = report->steps_no_reference;
     r->progress.counters[SG_STEP_NOT_FINITE] = report->steps_not_finite;
     r->progress.seconds = seconds_trained(r);
+    r->progress.cpu_seconds = seconds_computed(r);
     status = sgi_metrics_sync(&r->metrics, r->diagnostic); /* a checkpoint stands for its lines */
     if (status != SG_OK)
         return status;
@@ -222,6 +229,7 @@ static sg_status evaluate(run *r)
     if (status != SG_OK)
         return status;
     metrics.seconds = seconds_trained(r);
+    metrics.cpu_seconds = seconds_computed(r);
     keep_result(r->result, &metrics);
     r->evaluated_step = r->progress.step;
     if (r->config->events.evaluation)
@@ -323,6 +331,7 @@ static sg_status one_step(run *r)
     if (status != SG_OK)
         return status;
     step.seconds = seconds_trained(r);
+    step.cpu_seconds = seconds_computed(r);
     step.skipped = subject->type->skipped(subject);
     last = last || subject->over;
     write = write || last;
@@ -551,6 +560,7 @@ static sg_status restore(run *r)
     r->progress = loaded;
     sg_scaler_set_counters(r->subject->scaler, r->progress.counters);
     r->seconds_before = r->progress.seconds;
+    r->cpu_before = r->progress.cpu_seconds;
     return SG_OK;
 }
 
@@ -571,6 +581,7 @@ static sg_status start(run *r)
     if (status == SG_OK && writes(r))
         status = sgi_metrics_open(&r->metrics, config->folder, r->progress.step, r->diagnostic);
     r->began = sgi_seconds();
+    r->cpu_began = sgi_cpu_seconds();
     r->page_due = r->began + SG_PAGE_FIRST;
     r->good_step = r->progress.step;
     r->result->first_step = r->progress.step;

@@ -2,6 +2,7 @@
 """Attacks on runs: whatever happens to a training process or to its files, work is not lost, and not lied about.
 
     campaign.py PROGRAM DIE_AT [--images MAKE_IMAGES] [--kills N] [--every N] [--bits N] [--disks N] [--writers N]
+                [--methods N]
 
 For a PDE, and with MAKE_IMAGES for a network on images:
 
@@ -10,6 +11,10 @@ For a PDE, and with MAKE_IMAGES for a network on images:
     bits     N bits are flipped, one at a time, in the files of runs that are then resumed, evaluated and reported
     disks    N sizes of disks that are too small; afterwards the run is resumed with room enough
     writers  N times two processes begin, or resume, the same run at once
+
+and for a PDE by each method that keeps more than an optimizer's moments, and by stages of several:
+
+    methods  a run is killed at N places, and resumed
 
 After each the run is made complete, and must be as one that nothing happened to: the same weights, best weights and
 field, the same lines of metrics but for times, no temporary files, no lock, and "complete" in its record. Nothing but
@@ -48,7 +53,21 @@ network: {model: mlp, hidden: 2 x 16, activation: relu, norm: none}
 training: {epochs: 4, batch: 16, optimizer: {name: adamw, rate: 3e-3}, log_every: 4, evaluate_every: 6,
            checkpoint_every: 5, observe_every: 10}
 """
-TIMES = ("seconds", "images_per_second", "waited")
+METHODS = {  # what stands under `training`
+    "levenberg": "{optimizer: levenberg, points: {start: 60, every: 3}, STEPS}",
+    "kernel": "{optimizer: {name: kernel, momentum: 0.9}, points: {start: 40, every: 3}, STEPS}",
+    "kernel-cg": "{optimizer: kernel, solver: cg, metric: columns, points: {start: 40, every: 3}, STEPS}",
+    "causal": "{optimizer: levenberg, causal: 5, points: {start: 60, every: 3}, STEPS}",
+    "lbfgs": "{optimizer: lbfgs, causal: {eps: 5, chunks: 7}, points: {start: 100, every: 5}, STEPS}",
+    "bfgs": "{optimizer: bfgs, points: {start: 100, every: 5}, STEPS}",
+    "ssbfgs": "{optimizer: ssbfgs, points: {start: 100, every: 5}, STEPS}",
+    "ssbroyden": "{optimizer: ssbroyden, points: {start: 100, every: 5}, STEPS}",
+    "soap": "{optimizer: soap, STEPS}",
+    "stages": "[{optimizer: adamw, STEPS}, {optimizer: levenberg, points: {start: 60, every: 3}, STEPS}, "
+              "{optimizer: ssbroyden, points: {start: 100, every: 5}, STEPS}]",
+}
+STEPS = "steps: 14, log_every: 1, evaluate_every: 4, checkpoint_every: 3"
+TIMES = ("seconds", "cpu_seconds", "images_per_second", "waited")
 BOUND = 300  # seconds that a command may take on a busy machine before it is said to hang
 
 
@@ -191,6 +210,25 @@ class Campaign:
                 self.fail(f"{kind.name}: a run killed at call {n} is said to be running", folder)
             self.complete(kind, folder, f"killed at call {n} of {calls}")
         print(f"every    {kind.name}: killed at {len(places)} of {calls} calls that change a file", flush=True)
+
+    def methods(self, places):
+        """Killed at `places` places of each run, after its first quarter: there is a checkpoint by then."""
+        for name, training in METHODS.items():
+            text = re.sub("(?m)^training:.*$", "training: " + training.replace("STEPS", STEPS), PROBLEM)
+            open(name + ".yaml", "w").write(text)
+            kind = Kind(name, name + ".yaml", ["weights.safetensors", "best.safetensors", "field.npz"])
+            kind.whole = "whole-" + name
+            counted = self.run("train", kind.file, "--out", kind.whole, "--quiet", "--threads", "2", prefix=[self.die_at, "0"])
+            if counted.returncode == 77:
+                sys.exit(77)
+            calls = int(counted.err.split()[-1])
+            for place in range(1, places + 1):
+                folder, n = self.folder(), calls // 4 + calls * 3 * place // (4 * places + 4)
+                died = self.run(*self.train(kind, folder), prefix=[self.die_at, str(n)])
+                if died.returncode != 137 or not os.path.exists(folder + "/last.safetensors"):
+                    self.fail(f"{name}: not killed after a checkpoint, at call {n} of {calls}")
+                self.complete(kind, folder, f"killed at call {n} of {calls}")
+        print(f"methods  {', '.join(METHODS)}: each killed at {places} places", flush=True)
 
     def look(self, kind, folder):
         """What a user sees of a complete run: exit codes, words, and the files that come of it."""
@@ -374,7 +412,7 @@ def main():
     options.add_argument("die_at")
     options.add_argument("--images")
     options.add_argument("--only", choices=("pde", "images"))
-    for name in ("kills", "every", "bits", "disks", "writers"):
+    for name in ("kills", "every", "bits", "disks", "writers", "methods"):
         options.add_argument("--" + name, type=int, default=0)
     options.add_argument("--mount", action="store_true", help="small disks are mounted, which takes root")
     options.add_argument("--first", type=int, default=1, help="the first call that --every kills at")
@@ -395,12 +433,14 @@ def main():
         subprocess.run([maker, "test.bin", "40", "2"], check=True)
         open("quarters.yaml", "w").write(TASK)
         kinds.append(Kind("images", "quarters.yaml", weights))
+    attacks = [name for name in ("kills", "every", "bits", "disks", "writers") if getattr(given, name)]
     for kind in kinds:
-        if given.only in (None, kind.name):
+        if attacks and given.only in (None, kind.name):
             campaign.undisturbed(kind)
-            for attack in ("kills", "every", "bits", "disks", "writers"):
-                if getattr(given, attack):
-                    getattr(campaign, attack)(kind, getattr(given, attack))
+            for attack in attacks:
+                getattr(campaign, attack)(kind, getattr(given, attack))
+    if given.methods:
+        campaign.methods(given.methods)
     print(f"{given.only or 'both kinds'}: {len(campaign.failures)} failures", flush=True)
     if campaign.failures:
         print("in", work)
