@@ -316,6 +316,8 @@ static void training_of_first_order(void **state)
     (void)state;
     several_agree(PROBLEM NETWORK "training: {optimizer: adamw, steps: 100}\n", training, 1e-9);
     several_agree(PROBLEM NETWORK "training: {optimizer: sgd, steps: 100}\n", training, 1e-9);
+    several_agree(PROBLEM NETWORK "training: {optimizer: adamw, steps: 100, causal: {eps: 1}}\n",
+                  training, 1e-9);
     several_agree(PLAIN "refinement: {method: rad, every: 5}\n"
                         "training: {optimizer: adamw, steps: 100}\n",
                   training, 1e-9);
