@@ -375,7 +375,7 @@ says windows.c 'NETWORKS = 3'
 expect 0 train windows --resume
 says out 'is complete (15 of 15 steps)'
 # A run that its tolerance ended before its steps is complete, until it is asked for more.
-expect 0 train small.yaml --set training.optimizer.name=levenberg --set training.tolerance=1e9 --set training.steps=9 --out early
+expect 0 train small.yaml --set training.tolerance=1e9 --set training.steps=9 --out early
 says early/run.json '"steps": 1,'
 expect 0 train early --resume
 says out 'is complete (1 of 1 steps) and nothing is missing. To train further: more training.seconds'

@@ -170,8 +170,7 @@ static char *metrics_without_times(const char *folder)
     size_t size;
     char *data = read_file(folder, "metrics.jsonl", &size), *to = data;
     for (char *from = data; *from;) {
-        if (strncmp(from, "\"seconds\":", 10) == 0 ||
-            strncmp(from, "\"cpu_seconds\":", 14) == 0) {
+        if (strncmp(from, "\"seconds\":", 10) == 0 || strncmp(from, "\"cpu_seconds\":", 14) == 0) {
             from += strcspn(from, ",");
             continue;
         }

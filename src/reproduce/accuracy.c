@@ -200,7 +200,8 @@ static void tabulate(const sgi_results *results, sgi_tables *tables)
     sgi_table_note(tables,
                    "Each number is the median over the seeds of the last evaluation within "
                    "the time. A run that computed for less than nine tenths of it has none.");
-    sgi_table_note(tables, "What is published was computed on GPUs, with other networks and times.");
+    sgi_table_note(tables,
+                   "What is published was computed on GPUs, with other networks and times.");
 }
 
 /* The curve of an arm's first seed; false when it has none. */

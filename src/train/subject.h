@@ -46,12 +46,13 @@ typedef struct sgi_subject_type {
 
     void (*destroy)(sgi_subject *subject);
 
-    /* Takes a step and fills all of `metrics` but the seconds and `skipped`. *write says whether the
-     * metrics will be written down; the step may ask for it by setting it. */
+    /* Takes a step and fills all of `metrics` but the seconds and `skipped`. *write says whether
+     * the metrics will be written down; the step may ask for it by setting it. */
     sg_status (*step)(sgi_subject *subject, sgi_step_metrics *metrics, bool *write,
                       sg_diagnostic *diagnostic);
 
-    /* Evaluates and fills all of `metrics` but the seconds; `step`, `best` and `best_step` are given.
+    /* Evaluates and fills all of `metrics` but the seconds; `step`, `best` and `best_step` are
+     * given.
      */
     sg_status (*evaluate)(sgi_subject *subject, sgi_evaluation_metrics *metrics,
                           sg_diagnostic *diagnostic);
