@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -14,18 +15,27 @@
 #include "progress.h"
 #include "session.h"
 
-enum { MOST_LANES = 1024, BAR = 16 };
+enum { MOST_LANES = 1024, BAR = 16, LINE_SIZE = 512 };
 
 /* What workers get done together on one run, over what they would on as many runs:
  * docs/scaling.md. */
 static const double TOGETHER = 0.95;
 
-int choose_lanes(size_t runs, int workers)
+/* How long all runs take in so many lanes, in units of a run by one worker. */
+static double time_of(size_t runs, int workers, int lanes)
 {
-    if (runs < 2 || workers < 2 || workers > MOST_LANES)
-        return 1;
-    size_t w = (size_t)workers, rounds = (runs + w - 1) / w;
-    return (double)(rounds * w) * TOGETHER <= (double)runs ? workers : 1;
+    int each = workers / lanes;
+    size_t rounds = (runs + (size_t)lanes - 1) / (size_t)lanes;
+    return (double)rounds / (each > 1 ? each * TOGETHER : 1);
+}
+
+int choose_lanes(size_t runs, int workers, bool whole)
+{
+    int best = 1, most = workers < MOST_LANES ? workers : MOST_LANES;
+    for (int lanes = whole ? workers : 2; lanes <= most && (size_t)lanes <= runs; lanes++)
+        if (time_of(runs, workers, lanes) <= time_of(runs, workers, best))
+            best = lanes;
+    return best;
 }
 
 typedef struct lanes {
@@ -74,21 +84,41 @@ static void pass_on_stop(lanes *l)
     l->told = true;
 }
 
+/* Appends what a lane is at, as far as it fits within the width; false when it does not. */
+static bool append_lane(char *line, int width, const lane *l)
+{
+    char part[64];
+    size_t used = strlen(line);
+    int length = l->share < 1 && isfinite(l->loss)
+                     ? snprintf(part, sizeof part, "  %s %.1e", l->label, l->loss)
+                     : 0;
+    if (length <= 0 || used + (size_t)length >= (size_t)width)
+        return length <= 0;
+    memcpy(line + used, part, (size_t)length + 1);
+    return true;
+}
+
 static void draw(lanes *l)
 {
-    double share = 0;
-    char bar[BAR + 1] = "", left[32];
+    double share = 0, passed = sgi_seconds() - l->began;
+    char bar[BAR + 1] = "", left[32], line[LINE_SIZE];
+    int width = terminal_width(stdout);
+    width = width <= LINE_SIZE ? width : LINE_SIZE;
     for (int i = 0; i < l->count; i++)
         share += l->places[i].share / l->count;
-    double passed = sgi_seconds() - l->began;
+    if (!(share > 0))
+        return;
     int filled = (int)(BAR * share);
     memset(bar, ' ', BAR);
-    memset(bar, '=', (size_t)(filled < 0 ? 0 : filled > BAR ? BAR : filled));
-    format_duration(share > 0 ? passed * (1 - share) / share : 0, left, sizeof left);
-    if (share > 0)
-        printf("\r%d at a time [%s]  %.0f %%  %s left\033[K", l->count, bar, 100 * share, left);
+    memset(bar, '=', (size_t)(filled > BAR ? BAR : filled));
+    format_duration(passed * (1 - share) / share, left, sizeof left);
+    snprintf(line, sizeof line, "%d at a time [%s]  %.0f %%  %s left", l->count, bar, 100 * share,
+             left);
+    for (int i = 0; i < l->count && append_lane(line, width, &l->places[i]); i++)
+        continue;
+    printf("\r%s\033[K", line);
     fflush(stdout);
-    l->drawn = share > 0;
+    l->drawn = true;
 }
 
 static void await(lanes *l, bool show)
@@ -122,6 +152,8 @@ int run_lanes(int count, lane_work *work, void *context, bool quiet)
         return EXIT_RUN_FAILED;
     }
     fflush(NULL); /* or each of them would print it once more */
+    for (int i = 0; i < count; i++)
+        l.places[i].loss = NAN;
     for (int i = 0; i < count; i++) {
         l.process[i] = fork();
         if (l.process[i] == 0)

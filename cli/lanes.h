@@ -10,11 +10,13 @@
 /* What a lane tells of itself, in memory that all share. */
 typedef struct lane {
     volatile double share; /* of its runs that is done, in [0, 1] */
+    volatile double loss;  /* of the run that it is at, ... */
+    char label[24];        /* ... and what that is called */
 } lane;
 
-/* How many lanes `runs` runs are best trained in, with so many workers: one for each, or a single
- * one in which all work on every run together. */
-int choose_lanes(size_t runs, int workers);
+/* How many lanes `runs` runs are best trained in, with so many workers, which the lanes divide
+ * among themselves; `whole`: a lane is one worker or all of them. */
+int choose_lanes(size_t runs, int workers, bool whole);
 
 /* Does work(context, lane, place) in `lanes` processes, and shows how far they are on a terminal
  * unless `quiet`. Returns the largest exit code. A signal that asks to stop is passed on to them.

@@ -33,7 +33,7 @@ void format_estimate(double seconds, char *text, size_t size)
         snprintf(text, size, "about %s", duration);
 }
 
-static int terminal_width(FILE *to)
+int terminal_width(FILE *to)
 {
     struct winsize size;
     if (ioctl(fileno(to), TIOCGWINSZ, &size) == 0 && size.ws_col >= LEAST_WIDTH)
@@ -52,12 +52,14 @@ void progress_begin(progress *p, FILE *to, bool quiet, const char *label, int64_
     snprintf(p->label, sizeof p->label, "%s", label);
 }
 
-void progress_to_board(progress *p, volatile double *board, double from, double to)
+void progress_to_board(progress *p, lane *board, double from, double to)
 {
     p->board = board;
     p->board_from = from;
     p->board_to = to;
-    *board = from;
+    board->share = from;
+    board->loss = NAN;
+    memcpy(board->label, p->label, sizeof board->label);
     if (p->style != PROGRESS_NONE)
         p->style = PROGRESS_LANE;
     p->drawn = p->terminal; /* the line of all runs */
@@ -155,8 +157,10 @@ void progress_update(progress *p, int64_t done, double share, const sgi_value *v
     p->share = share;
     if (p->first_share < 0) /* the first step of this run is done already */
         p->first_share = share;
-    if (p->board)
-        *p->board = p->board_from + (p->board_to - p->board_from) * share_of(p, done);
+    if (p->board) {
+        p->board->share = p->board_from + (p->board_to - p->board_from) * share_of(p, done);
+        p->board->loss = values[0].value;
+    }
     if (p->style == PROGRESS_LINE && now - p->shown >= 0.1) {
         compose(p, line, p->width - 1, done, values, count, false);
         fprintf(p->to, "\r%s\033[K", line);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "config/training.h"
+#include "lanes.h"
 #include "train/metrics.h"
 
 /* PROGRESS_LANE: on a terminal the last line alone, since other processes write to it too. */
@@ -32,13 +33,13 @@ typedef struct progress {
     int64_t tenth;       /* plain lines: tenths of the run that were told */
     bool drawn;          /* a line without line break is on the terminal */
     bool terminal;
-    volatile double *board; /* PROGRESS_LANE: where the share of all is noted */
+    lane *board; /* PROGRESS_LANE: where the share of all, the loss and the label are noted */
     double board_from, board_to;
 } progress;
 
 /* Has the progress of a run noted on a board, as the part of all from one share to another, and not
  * shown. A quiet one stays quiet. */
-void progress_to_board(progress *p, volatile double *board, double from, double to);
+void progress_to_board(progress *p, lane *board, double from, double to);
 
 /* Chooses the style from `quiet` and what `to` is. */
 void progress_begin(progress *p, FILE *to, bool quiet, const char *label, int64_t first,
@@ -54,6 +55,9 @@ void progress_end(progress *p, int64_t done, const sgi_value *values, size_t cou
 
 /* Says a sentence above the line. */
 void progress_say(progress *p, const char *sentence);
+
+/* Columns; 80 where it is not known. */
+int terminal_width(FILE *to);
 
 /* "about 51 s", "under a second". */
 void format_estimate(double seconds, char *text, size_t size);

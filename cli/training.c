@@ -49,7 +49,7 @@ static void introduce(void *context)
     if (!arguments->quiet && !arguments->json)
         t->of->work->kind->heading(t->of->work->file, t->subject);
     if (!arguments->quiet && !arguments->json && describe_ranks(text, sizeof text))
-        printf("ranks     %s\n", text);
+        printf("ranks    %s\n", text);
     fflush(stdout);
     for (size_t i = 0; i < t->subject->note_count; i++)
         warn("%s", t->subject->notes[i]);
@@ -270,7 +270,7 @@ int train_and_tell(const training *t, sgi_train_result *result)
     progress_begin(&teller.line, stdout, t->arguments->quiet || t->arguments->json, t->shown,
                    start_of(t), (int64_t)subject->steps);
     if (t->place)
-        progress_to_board(&teller.line, &t->place->share, t->from, t->to);
+        progress_to_board(&teller.line, t->place, t->from, t->to);
     sgi_train_config config = {.subject = subject,
                                .folder = t->folder,
                                .resume = t->resume,

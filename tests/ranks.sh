@@ -158,6 +158,41 @@ for run in adamw-0 adamw-1 stablegrad-0 stablegrad-1; do
     done
 done
 
+# Runs side by side that are stopped, or whose first process is killed, go on with the same bits.
+long="${first#--threads 1} --threads 2 --set training.steps=1500 --set training.checkpoint_every=50"
+# shellcheck disable=SC2086
+expect 0 compare "$heat" $long --out whole
+for signal in TERM KILL; do
+    # shellcheck disable=SC2086
+    "$program" compare "$heat" $long --out stopped-$signal >out 2>err &
+    process=$!
+    for _ in $(seq 300); do
+        [ -e stopped-$signal/stablegrad/last.safetensors ] && [ -e stopped-$signal/adamw/last.safetensors ] && break
+        sleep 0.02
+    done
+    kill -$signal $process
+    got=0
+    wait $process 2>/dev/null || got=$?
+    case $signal-$got in TERM-130 | KILL-137) ;; *) fail "$signal: ended with $got" ;; esac
+    if [ $signal = TERM ]; then
+        [ "$(grep -c 'stops after this step' err)" = 1 ] || fail "that it stops is not said once"
+    fi
+    for _ in $(seq 100); do # until the others have noticed
+        got=0
+        "$program" compare stopped-$signal --resume --quiet --threads 2 >out 2>err || got=$?
+        [ $got = 0 ] && break
+        grep -q 'is training' err || break
+        sleep 0.1
+    done
+    [ $got = 0 ] || {
+        cat err >&2
+        fail "after $signal it does not go on"
+    }
+    for run in adamw stablegrad; do
+        cmp whole/$run/weights.safetensors stopped-$signal/$run/weights.safetensors || fail "$signal: other bits"
+    done
+done
+
 # A network on images, with BatchNorm and with StableGrad instead.
 [ -n "$make_images" ] || exit 0
 "$make_images" train.bin 96 1

@@ -465,7 +465,7 @@ static int lanes_of(const comparison *c)
         return 1;
     bool good = w.kind->side_by_side && w.kind->side_by_side(w.file);
     close_work(&w);
-    return good ? choose_lanes(c->variant_count * (size_t)c->seeds, workers) : 1;
+    return good ? choose_lanes(c->variant_count * (size_t)c->seeds, workers, ranks) : 1;
 }
 
 static int be_lane(void *context, int index, lane *place)
@@ -473,7 +473,7 @@ static int be_lane(void *context, int index, lane *place)
     comparison c = *(comparison *)context;
     c.lane = index;
     c.place = place;
-    sg_status status = sg_pool_create(&c.pool, 1, NULL);
+    sg_status status = sg_pool_create(&c.pool, sg_pool_threads(c.pool) / c.lanes, NULL);
     if (status != SG_OK) {
         complain("no more runs can be trained: %s", sg_status_text(status));
         return EXIT_RUN_FAILED;
