@@ -8,14 +8,10 @@
 #include "base/memory.h"
 #include "commands.h"
 #include "commands/compare_table.h"
+#include "commands/comparison.h"
 #include "files/file.h"
-#include "ranks.h"
-#include "run_state.h"
 #include "stablegrad/scale.h"
 #include "text/nearest.h"
-#include "training.h"
-
-enum { MOST_VARIANTS = 8, MOST_SEEDS = 99 };
 
 const char compare_details[] =
     "Every variant starts from the same weights and sees the same points. --variants takes a list "
@@ -58,25 +54,6 @@ const char compare_details[] =
                           "  stablegrad compare runs/burgers3d-0001 --resume\n"
                           "  stablegrad compare poisson --seeds 3 --variants "
                           "adamw,output,residual,norm\n";
-
-typedef struct comparison {
-    const cli_arguments *arguments;
-    const work_kind *kind;
-    char problem_path[SG_PATH_SIZE];
-    char folder[SG_PATH_SIZE];
-    char go_on[SG_PATH_SIZE + 16]; /* "compare FOLDER" */
-    json_t *index;                 /* compare.json, when it is resumed */
-    sgi_run_lock lock;             /* of the folder */
-    bool made;                     /* the folder was not there before */
-    const variant *variants[MOST_VARIANTS];
-    char labels[MOST_VARIANTS][64];
-    size_t variant_count;
-    int64_t first_seed, seeds;
-    sg_pool *pool;
-    sg_isa isa;
-    int lanes, lane; /* how many train runs side by side, and which of them this process is */
-    lane *place;     /* NULL: there is one lane */
-} comparison;
 
 static const variant *find_variant(const work_kind *kind, const char *name, size_t length)
 {
@@ -136,7 +113,7 @@ static const char *indexed_run(const comparison *c, size_t v, size_t k)
 }
 
 /* "adamw", or with several seeds "adamw-0", by the seed. */
-static void run_name(const comparison *c, size_t v, int64_t k, char *name, size_t size)
+void run_name(const comparison *c, size_t v, int64_t k, char *name, size_t size)
 {
     if (c->index)
         snprintf(name, size, "%s", indexed_run(c, v, (size_t)k));
@@ -156,7 +133,7 @@ static size_t sets_of(const comparison *c, size_t v, int64_t k, char seed[64], c
     return count;
 }
 
-static bool open_variant(const comparison *c, size_t v, int64_t k, work *w, int *code)
+bool open_variant(const comparison *c, size_t v, int64_t k, work *w, int *code)
 {
     char seed[64];
     const char *sets[MOST_VARIANT_SETS + 1] = {NULL};
@@ -165,8 +142,8 @@ static bool open_variant(const comparison *c, size_t v, int64_t k, work *w, int 
 }
 
 /* The folder of a run, and the file that it is trained from. */
-static sg_status run_paths(const comparison *c, size_t v, int64_t k, char folder[SG_PATH_SIZE],
-                           char file[SG_PATH_SIZE])
+sg_status run_paths(const comparison *c, size_t v, int64_t k, char folder[SG_PATH_SIZE],
+                    char file[SG_PATH_SIZE])
 {
     char name[64];
     run_name(c, v, k, name, sizeof name);
@@ -175,7 +152,7 @@ static sg_status run_paths(const comparison *c, size_t v, int64_t k, char folder
 }
 
 /* The comparison's folder, when no run in it was begun. */
-static void remove_folder(comparison *c)
+void remove_folder(comparison *c)
 {
     char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
     for (size_t v = 0; v < c->variant_count; v++)
@@ -189,72 +166,6 @@ static void remove_folder(comparison *c)
     sgi_run_lock_release(&c->lock);
     if (c->made)
         rmdir(c->folder);
-}
-
-/* Lanes take the runs in turns. */
-static bool is_ours(const comparison *c, size_t index)
-{
-    return index % (size_t)c->lanes == (size_t)c->lane;
-}
-
-/* The share of this lane's runs that comes before run `index` of all. */
-static double share_before(const comparison *c, size_t index)
-{
-    size_t all = 0, before = 0;
-    for (size_t i = 0; i < c->variant_count * (size_t)c->seeds; i++) {
-        all += is_ours(c, i);
-        before += is_ours(c, i) && i < index;
-    }
-    return all > 0 ? (double)before / (double)all : 1;
-}
-
-static int train_variant(comparison *c, size_t v, int64_t k)
-{
-    char name[64], folder[SG_PATH_SIZE], file[SG_PATH_SIZE];
-    bool resume = c->arguments->resume, first = v == 0 && k == 0;
-    int code;
-    sgi_run_lock lock = {0};
-    work w;
-    run_name(c, v, k, name, sizeof name);
-    if (run_paths(c, v, k, folder, file) != SG_OK) { /* cannot be: the index was written */
-        complain("%s: the path is too long", c->folder);
-        return EXIT_BAD_INPUT;
-    }
-    if (resume ? !open_work(&w, c->arguments, file, NULL, 0, &code)
-               : !open_variant(c, v, k, &w, &code))
-        return code;
-    size_t index = v * (size_t)c->seeds + (size_t)k;
-    training t = {.arguments = c->arguments,
-                  .work = &w,
-                  .pool = c->pool,
-                  .isa = c->isa,
-                  .folder = folder,
-                  .resume = resume,
-                  .heading = first,
-                  .variant = c->variants[v]->name,
-                  .shown = name,
-                  .go_on = c->go_on,
-                  .place = c->place,
-                  .from = share_before(c, index),
-                  .to = share_before(c, index + 1)};
-    run_end end = {0};
-    if (resume) {
-        end = end_of(folder, &w, false);
-        warn_of_changes(folder);
-    }
-    if (end.failed || (end.complete && (!end.missing[0] || !end.trainable))) {
-        code = end.failed ? EXIT_RUN_FAILED : EXIT_DONE;
-        if (!c->arguments->quiet && !c->arguments->json)
-            printf("%-10s %s%s%s\n", name, end.failed ? "has failed" : "is complete",
-                   end.missing[0] ? ", without " : "", end.missing);
-    } else if (lock_folder(&lock, folder, &code)) {
-        code = train_and_tell(&t, NULL);
-    }
-    sgi_run_lock_release(&lock);
-    if (code != EXIT_DONE && !resume && first && c->lanes == 1 && !is_a_run(folder)) /* no run */
-        remove_folder(c);
-    close_work(&w);
-    return code;
 }
 
 static sg_status write_index(const comparison *c, const char *name, sg_diagnostic *diagnostic)
@@ -434,63 +345,6 @@ static int resume_folder(comparison *c)
     return code;
 }
 
-/* ---- Training ------------------------------------------------------------------------------ */
-
-/* A variant that fails numerically is a result; only an interruption ends the comparison. */
-static int train_ours(comparison *c)
-{
-    int worst = EXIT_DONE;
-    size_t index = 0;
-    for (size_t v = 0; v < c->variant_count; v++)
-        for (int64_t k = 0; k < c->seeds; k++, index++) {
-            int code = is_ours(c, index) ? train_variant(c, v, k) : EXIT_DONE;
-            worst = code > worst ? code : worst;
-            if (code == EXIT_INTERRUPTED || code == EXIT_BAD_INPUT)
-                return code;
-        }
-    return worst;
-}
-
-/* How many runs are trained at a time. Where the clock ends a run, or its memory grows with the
- * square of something, runs are not put beside each other. */
-static int lanes_of(const comparison *c)
-{
-    char folder[SG_PATH_SIZE], file[SG_PATH_SIZE];
-    int code;
-    work w;
-    const sg_ranks *ranks = our_ranks();
-    int workers = ranks ? ranks->count : sg_pool_threads(c->pool);
-    if (run_paths(c, 0, 0, folder, file) != SG_OK ||
-        !open_work(&w, c->arguments, file, NULL, 0, &code))
-        return 1;
-    bool good = w.kind->side_by_side && w.kind->side_by_side(w.file);
-    close_work(&w);
-    return good ? choose_lanes(c->variant_count * (size_t)c->seeds, workers, ranks) : 1;
-}
-
-static int be_lane(void *context, int index, lane *place)
-{
-    comparison c = *(comparison *)context;
-    c.lane = index;
-    c.place = place;
-    sg_status status = sg_pool_create(&c.pool, sg_pool_threads(c.pool) / c.lanes, NULL);
-    if (status != SG_OK) {
-        complain("no more runs can be trained: %s", sg_status_text(status));
-        return EXIT_RUN_FAILED;
-    }
-    int code = train_ours(&c);
-    sg_pool_destroy(c.pool);
-    return code;
-}
-
-static int be_first_lane(void *context)
-{
-    comparison c = *(comparison *)context;
-    lane place = {0};
-    c.place = &place;
-    return train_ours(&c);
-}
-
 int compare_as_lane(const cli_arguments *arguments, const char *folder, int index, int count)
 {
     char name[256];
@@ -516,22 +370,6 @@ int compare_as_lane(const cli_arguments *arguments, const char *folder, int inde
     return code;
 }
 
-static int train_side_by_side(comparison *c)
-{
-    const cli_arguments *a = c->arguments;
-    char folder[SG_PATH_SIZE], file[SG_PATH_SIZE];
-    int code = our_ranks() ? run_ranks_as_lanes(c->folder, be_first_lane, c)
-                           : run_lanes(c->lanes, be_lane, c, a->quiet || a->json);
-    bool begun = a->resume;
-    for (size_t v = 0; v < c->variant_count; v++)
-        for (int64_t k = 0; k < c->seeds && !begun; k++)
-            begun = run_paths(c, v, k, folder, file) == SG_OK && is_a_run(folder);
-    if (begun)
-        return code;
-    remove_folder(c);
-    return EXIT_BAD_INPUT;
-}
-
 static int compare(comparison *c)
 {
     char name[256];
@@ -546,8 +384,7 @@ static int compare(comparison *c)
     if (code != EXIT_DONE)
         return code;
     snprintf(c->go_on, sizeof c->go_on, "compare %s", c->folder);
-    c->lanes = lanes_of(c);
-    code = c->lanes == 1 ? train_ours(c) : train_side_by_side(c);
+    code = train_runs(c);
     if (code == EXIT_INTERRUPTED)
         (void)write_report(c->folder);
     if (code == EXIT_INTERRUPTED || code == EXIT_BAD_INPUT)
