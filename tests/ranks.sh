@@ -164,7 +164,7 @@ long="${first#--threads 1} --threads 2 --set training.steps=1500 --set training.
 expect 0 compare "$heat" $long --out whole
 for signal in TERM KILL; do
     # shellcheck disable=SC2086
-    "$program" compare "$heat" $long --out stopped-$signal >out 2>err &
+    "$program" compare "$heat" $long --out stopped-$signal >stopped.out 2>stopped.err &
     process=$!
     for _ in $(seq 300); do
         [ -e stopped-$signal/stablegrad/last.safetensors ] && [ -e stopped-$signal/adamw/last.safetensors ] && break
@@ -175,7 +175,7 @@ for signal in TERM KILL; do
     wait $process 2>/dev/null || got=$?
     case $signal-$got in TERM-130 | KILL-137) ;; *) fail "$signal: ended with $got" ;; esac
     if [ $signal = TERM ]; then
-        [ "$(grep -c 'stops after this step' err)" = 1 ] || fail "that it stops is not said once"
+        [ "$(grep -c 'stops after this step' stopped.err)" = 1 ] || fail "that it stops is not said once"
     fi
     for _ in $(seq 100); do # until the others have noticed
         got=0
