@@ -134,3 +134,11 @@ void close_work(work *w)
     free(w->origin);
     w->origin = NULL;
 }
+
+void *take_file(work *w)
+{
+    void *file = w->file;
+    w->file = NULL;
+    close_work(w);
+    return file;
+}

@@ -101,6 +101,9 @@ bool open_work_with(work *w, const char *path, const char *const *sets, size_t c
                     int *exit_code);
 void close_work(work *w);
 
+/* The file alone, which is then the caller's; the work is closed otherwise. */
+void *take_file(work *w);
+
 /* The kind of the file at `path`; the last of the list if it cannot be read. */
 const work_kind *kind_of(const char *path);
 

@@ -336,7 +336,7 @@ int open_trained(solution *s, const cli_arguments *arguments)
     }
     if (!open_work(&w, arguments, problem, sets, set_count, &code))
         return code;
-    s->problem = w.file;
+    s->problem = take_file(&w);
     s->pool = open_pool(arguments);
     return s->pool ? open_network(s, weights) : EXIT_RUN_FAILED;
 }
