@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "problem/check.h"
+#include "problem/cole_hopf.h"
+#include "problem/exact.h"
 #include "problem/problem.h"
 #include "support/malformed.h"
 #include "support/support.h"
@@ -245,7 +247,8 @@ static void test_shipped_problems(void **state)
     static const char *const names[] = {
         "burgers",       "poisson",       "helmholtz", "burgers3d",         "heat",
         "wave",          "two-materials", "l-shape",   "poisson-boltzmann", "kovasznay",
-        "clamped-plate", "bracket",       "ball10",    "heat-mm",           "kdv"};
+        "clamped-plate", "bracket",       "ball10",    "heat-mm",           "kdv",
+        "burgers-shock"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char path[512], answer[2048];
         snprintf(path, sizeof path, "%s/../problems/%s.yaml", SG_TEST_DATA, names[i]);
@@ -295,6 +298,41 @@ static void test_check_finds_wrong_references(void **state)
     problem = read_text(text, right, 1);
     assert_ok(sgi_problem_check(problem, &check));
     assert_true(check.passed);
+    sgi_check_release(problem, &check);
+    sgi_problem_destroy(problem);
+}
+
+/* Cole-Hopf's x may be defined in another coordinate; the equation is then checked in that one. */
+static void test_solution_in_another_coordinate(void **state)
+{
+    (void)state;
+    static const char text[] = "coordinates: {t: [0, 1], s: [0, 1]}\n"
+                               "fields: [u]\n"
+                               "constants: {nu: 1e-2, k: 3}\n"
+                               "definitions: {x: sinh(k*s)/sinh(k), u_by_x: u_s/x_s}\n"
+                               "equations: {momentum: u_t + u*u_by_x - nu*u_by_x_s/x_s}\n"
+                               "conditions: {start: {at: t = 0, u: -sin(pi*x)}}\n"
+                               "reference: cole_hopf\n";
+    const char *const wrong[] = {"equations.momentum=u_t + u*u_by_x - nu*u_by_x_s"};
+    sgi_problem *problem = read_text(text, NULL, 0);
+    sgi_check check;
+    assert_ok(sgi_problem_check(problem, &check));
+    assert_int_equal(check.count, 2);
+    assert_true(check.passed);
+    sgi_check_release(problem, &check);
+    double s[] = {0, 0.2, 0.5, 1}, t[] = {0.5, 0, 0.7, 1}, u[4];
+    const double *const at[] = {t, s};
+    double *const fields[] = {u};
+    assert_ok(sgi_exact_evaluate(problem, at, 4, fields, NULL));
+    for (int i = 0; i < 4; i++) {
+        double x = sinh(3 * s[i]) / sinh(3), wanted;
+        assert_ok(sgi_cole_hopf(1e-2, &x, &t[i], 1, 1, &wanted, NULL, NULL));
+        assert_close(u[i], wanted, 1e-12);
+    }
+    sgi_problem_destroy(problem);
+    problem = read_text(text, wrong, 1);
+    assert_ok(sgi_problem_check(problem, &check));
+    assert_false(check.passed);
     sgi_check_release(problem, &check);
     sgi_problem_destroy(problem);
 }
@@ -358,6 +396,7 @@ int main(void)
         cmocka_unit_test(test_written_problems_read_the_same),
         cmocka_unit_test(test_shipped_problems),
         cmocka_unit_test(test_check_finds_wrong_references),
+        cmocka_unit_test(test_solution_in_another_coordinate),
         cmocka_unit_test(test_quantities),
         cmocka_unit_test(test_documentation),
         cmocka_unit_test(test_every_allocation_may_fail),

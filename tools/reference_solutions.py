@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the reference solutions that come with the problems schroedinger and allen-cahn, and the picture of the problem
-image, to the folder given (problems/).  Needs NumPy.
+"""Writes the reference solutions that come with the problems schroedinger, allen-cahn and cavity-corners,
+and the picture of the problem image, to the folder given (problems/).  Needs NumPy, and some minutes.
 
-Both equations are solved with Fourier series in x, in double precision: the nonlinear Schroedinger equation by Strang's
+The first two are solved with Fourier series in x, in double precision: the nonlinear Schroedinger equation by Strang's
 splitting composed to fourth order (Yoshida), whose parts are exact, and Allen-Cahn by Runge-Kutta steps of fourth order
-with an integrating factor.  Halving the time step and doubling the series changes no value by more than is printed."""
+with an integrating factor.  Halving the time step and doubling the series changes no value by more than is printed.
+The flow in the cavity is extrapolated from differences of second order on two grids."""
 import sys
 import zipfile
 import io
@@ -50,6 +51,55 @@ def allen_cahn(modes, steps, times):
     return x, np.array(saved)
 
 
+def cavity(n, nu):
+    """The flow in a unit square whose upper side moves, u and v on n x n cells.  The unknowns are the stream function p and
+    z = lap(p), with differences of second order; z of a wall is that of a mirrored p.  Newton's matrix has a block for each
+    line of the grid and its neighbours."""
+    h, m = 1 / n, n - 1
+    p, z = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1))  # [y, x]
+    one, zero, slope = np.eye(m), np.zeros((m, m)), (np.eye(m, k=1) - np.eye(m, k=-1)) / (2 * h)
+    across = (np.eye(m, k=1) - 4 * one + np.eye(m, k=-1)) / h**2
+    left, right = np.zeros((m, m)), np.zeros((m, m))
+    left[0, 0] = right[-1, -1] = 2 / h**2  # z of the wall by p of the point beside it
+    lap = lambda a: (a[1:-1, 2:] + a[1:-1, :-2] + a[2:, 1:-1] + a[:-2, 1:-1] - 4 * a[1:-1, 1:-1]) / h**2
+    along_x = lambda a: (a[1:-1, 2:] - a[1:-1, :-2]) / (2 * h)
+    along_y = lambda a: (a[2:, 1:-1] - a[:-2, 1:-1]) / (2 * h)
+    change = 1
+    while change > 1e-12:
+        z[0], z[n], z[:, 0], z[:, n] = 2 * p[1] / h**2, 2 * (p[m] + h) / h**2, 2 * p[:, 1] / h**2, 2 * p[:, m] / h**2
+        px, py, zx, zy = along_x(p), along_y(p), along_x(z), along_y(z)
+        f = np.concatenate([lap(p) - z[1:-1, 1:-1], py * zx - px * zy - nu * lap(z)], 1)
+        ahead, rest = [], []
+        for j in range(m):
+            by_p = -zy[j][:, None] * slope + py[j][:, None] * (right - left) / (2 * h) - nu * (left + right) / h**2
+            own = np.block([[across, -one], [by_p, py[j][:, None] * slope - nu * across]])
+            turn, pull = np.diag(zx[j]) / (2 * h), np.diag(px[j]) / (2 * h)
+            below = np.block([[one / h**2, zero], [-turn, pull - nu * one / h**2]])
+            above = np.block([[one / h**2, zero], [turn, -pull - nu * one / h**2]])
+            own[m:, :m] += (below[m:, m:] * (j == 0) + above[m:, m:] * (j == m - 1)) * 2 / h**2
+            r = f[j]
+            if j > 0:
+                own, r = own - below @ ahead[-1], r - below @ rest[-1]
+            solved = np.linalg.solve(own, np.concatenate([above, r[:, None]], 1))
+            ahead.append(solved[:, :-1])
+            rest.append(solved[:, -1])
+        d = rest[-1]
+        change = 0
+        for j in range(m - 1, -1, -1):
+            d = d if j == m - 1 else rest[j] - ahead[j] @ d
+            p[j + 1, 1:-1] -= d[:m]
+            z[j + 1, 1:-1] -= d[m:]
+            change = max(change, abs(d[:m]).max())
+    return along_y(p).T, -along_x(p).T  # inside, [x, y]
+
+
+def extrapolated_cavity(n, nu):
+    """u and v at the inner points of 32 x 32 cells, from n / 2 and n cells."""
+    coarse, fine = cavity(n // 2, nu), cavity(n, nu)
+    at = lambda a, k: a[k - 1 :: k, k - 1 :: k]
+    return [(4 * at(b, n // 32) - at(a, n // 64)) / 3 for a, b in zip(coarse, fine)]
+
+
 def picture(n):
     """A small picture with edges, slopes and a fine pattern, values in 0 .. 1."""
     y, x = np.meshgrid(np.linspace(1, -1, n), np.linspace(-1, 1, n), indexing="ij")
@@ -84,6 +134,12 @@ def main(folder):
     u = np.concatenate([u, u[:, :1]], 1)[:, ::32]
     x = np.append(x, 1)[::32]
     save(folder + "/allen-cahn.npz", x=x, t=times, u=u.astype("f4"))
+    fine, coarse = extrapolated_cavity(192, 0.01), extrapolated_cavity(128, 0.01)
+    change = np.maximum(abs(fine[0] - coarse[0]), abs(fine[1] - coarse[1]))
+    fine = [np.where(change < 1e-4, f, np.nan) for f in fine]  # not in the corners beside the lid
+    print("cavity-corners: %d of 961 points, converged to %.1e" % ((change < 1e-4).sum(), change[change < 1e-4].max()))
+    axis = np.arange(1, 32) / 32
+    save(folder + "/cavity-corners.npz", x=axis, y=axis, u=fine[0].astype("f4"), v=fine[1].astype("f4"))
     n = 64
     axis = np.linspace(-1, 1, n)
     save(folder + "/image.npz", x=axis, y=axis, brightness=picture(n)[::-1].T.astype("f4"))

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "problem/cole_hopf.h"
 #include "problem/exact.h"
 #include "problem/quadrature.h"
 #include "problem/remarks.h"
@@ -111,6 +110,31 @@ static sg_status fill_by_expressions(examination *e, int side)
     return SG_OK;
 }
 
+/* How far each point moves in differences along `along`. A shock is about 2 nu wide in x; time
+ * derivatives are those of the outer solution. `moved` and `x` are memory. */
+static sg_status find_steps(examination *e, const double *const *from, int along, double *moved,
+                            double *x, double *steps)
+{
+    static const double probe = 1e-6;
+    const sgi_solution *solution = &e->problem->solution;
+    bool in_x = along == solution->x;
+    double step = in_x ? fmin(0.1 * solution->nu, 1e-3) : 1e-4;
+    for (size_t i = 0; i < N; i++)
+        steps[i] = step;
+    if (!in_x || !solution->program)
+        return SG_OK;
+    const double *at[2] = {from[0], from[1]};
+    sg_status status = sgi_exact_x(e->problem, at, N, steps, NULL);
+    for (size_t i = 0; i < N; i++)
+        moved[i] = from[along][i] + probe;
+    at[along] = moved;
+    if (status == SG_OK)
+        status = sgi_exact_x(e->problem, at, N, x, NULL);
+    for (size_t i = 0; i < N; i++)
+        steps[i] = step / fmax(fabs(x[i] - steps[i]) / probe, 1e-9);
+    return status;
+}
+
 /* Sixth-order central differences of u along `along`, of order 0, 1 or 2. */
 static sg_status difference(examination *e, int side, int along, int order, double *result)
 {
@@ -118,33 +142,27 @@ static sg_status difference(examination *e, int side, int along, int order, doub
         {0, 0, 0, 1, 0, 0, 0},
         {-1 / 60.0, 9 / 60.0, -45 / 60.0, 0, 45 / 60.0, -9 / 60.0, 1 / 60.0},
         {2 / 180.0, -27 / 180.0, 270 / 180.0, -490 / 180.0, 270 / 180.0, -27 / 180.0, 2 / 180.0}};
-    const sgi_solution *solution = &e->problem->solution;
-    size_t d = (size_t)side * (size_t)e->problem->names.coordinate_count;
-    double *x = e->coordinates[d + (size_t)solution->x],
-           *t = e->coordinates[d + (size_t)solution->t];
+    int d = e->problem->names.coordinate_count;
+    const double *from[2] = {e->coordinates[side * d], e->coordinates[side * d + 1]};
+    const double *at[2] = {from[0], from[1]};
     double *moved = sgi_arena_allocate(&e->memory, N, sizeof *moved);
     double *u = sgi_arena_allocate(&e->memory, N, sizeof *u);
-    if (!moved || !u)
+    double *steps = sgi_arena_allocate(&e->memory, N, sizeof *steps);
+    if (!moved || !u || !steps)
         return SG_ERROR_MEMORY;
-    /* A shock is about 2 nu wide; time derivatives are those of the outer solution. */
-    double step = along == solution->x ? fmin(0.1 * solution->nu, 1e-3) : 1e-4;
+    sg_status status = find_steps(e, from, along, moved, u, steps);
     memset(result, 0, N * sizeof *result);
-    for (int k = 0; k < 7; k++) {
-        double weight = weights[order][k] / pow(step, order);
-        const double *from = along == solution->x ? x : t;
-        for (size_t i = 0; i < N; i++)
-            moved[i] = from[i] + (k - 3) * step;
-        if (weight == 0)
+    at[along] = moved;
+    for (int k = 0; k < 7 && status == SG_OK; k++) {
+        if (weights[order][k] == 0)
             continue;
-        sg_status status =
-            sgi_cole_hopf(solution->nu, along == solution->x ? moved : x,
-                          along == solution->x ? t : moved, N, 1, u, NULL, &e->problem->allocator);
-        if (status != SG_OK)
-            return status;
         for (size_t i = 0; i < N; i++)
-            result[i] += weight * u[i];
+            moved[i] = from[along][i] + (k - 3) * steps[i];
+        status = sgi_exact_evaluate(e->problem, at, N, &u, NULL);
+        for (size_t i = 0; i < N; i++)
+            result[i] += weights[order][k] / pow(steps[i], order) * u[i];
     }
-    return SG_OK;
+    return status;
 }
 
 /* Moves points away from t = 0 where a difference in time would look before it. */

@@ -1,6 +1,8 @@
 /* The reference solution: see exact.h. */
 #include "problem/exact.h"
 
+#include <string.h>
+
 #include "problem/cole_hopf.h"
 #include "problem/solution_files.h"
 
@@ -31,6 +33,7 @@ static void work(void *context, size_t unit, int worker)
                          job->scratch + (size_t)worker * job->bytes);
 }
 
+/* The outputs of the solution's program. */
 static sg_status evaluate(const sgi_problem *problem, const double *const *coordinates,
                           size_t count, double *const *fields, sg_pool *pool)
 {
@@ -49,6 +52,29 @@ static sg_status evaluate(const sgi_problem *problem, const double *const *coord
     return SG_OK;
 }
 
+sg_status sgi_exact_x(const sgi_problem *problem, const double *const *coordinates, size_t count,
+                      double *x, sg_pool *pool)
+{
+    if (problem->solution.program)
+        return evaluate(problem, coordinates, count, &x, pool);
+    memcpy(x, coordinates[problem->solution.x], count * sizeof *x);
+    return SG_OK;
+}
+
+static sg_status evaluate_cole_hopf(const sgi_problem *problem, const double *const *coordinates,
+                                    size_t count, double *u, sg_pool *pool)
+{
+    double *x = sgi_allocate(&problem->allocator, count, sizeof *x);
+    if (!x)
+        return SG_ERROR_MEMORY;
+    sg_status status = sgi_exact_x(problem, coordinates, count, x, pool);
+    if (status == SG_OK)
+        status = sgi_cole_hopf(problem->solution.nu, x, coordinates[problem->solution.t], count, 1,
+                               u, pool, &problem->allocator);
+    sgi_release(&problem->allocator, x);
+    return status;
+}
+
 sg_status sgi_exact_evaluate(const sgi_problem *problem, const double *const *coordinates,
                              size_t count, double *const *fields, sg_pool *pool)
 {
@@ -57,8 +83,7 @@ sg_status sgi_exact_evaluate(const sgi_problem *problem, const double *const *co
     case SG_SOLUTION_EXPRESSIONS:
         return evaluate(problem, coordinates, count, fields, pool);
     case SG_SOLUTION_COLE_HOPF:
-        return sgi_cole_hopf(solution->nu, coordinates[solution->x], coordinates[solution->t],
-                             count, 1, fields[0], pool, &problem->allocator);
+        return evaluate_cole_hopf(problem, coordinates, count, fields[0], pool);
     case SG_SOLUTION_FILES:
         return sgi_solution_between(problem, coordinates, count, fields, pool);
     case SG_SOLUTION_NONE:

@@ -10,4 +10,8 @@ SG_CHECKED sg_status sgi_exact_evaluate(const sgi_problem *problem,
                                         const double *const *coordinates, size_t count,
                                         double *const *fields, sg_pool *pool);
 
+/* Cole-Hopf's x at the points: a coordinate, or what the problem defines. */
+SG_CHECKED sg_status sgi_exact_x(const sgi_problem *problem, const double *const *coordinates,
+                                 size_t count, double *x, sg_pool *pool);
+
 #endif

@@ -133,10 +133,10 @@ typedef enum sgi_solution_kind {
 typedef struct sgi_solution {
     sgi_solution_kind kind;
     const sgi_yaml *node;
-    sgi_expr *exprs;                 /* (fields) of SG_SOLUTION_EXPRESSIONS */
-    sgi_program *program;            /* inputs: coordinates; outputs: the fields */
-    double nu;                       /* of SG_SOLUTION_COLE_HOPF */
-    int x, t;                        /* its coordinates */
+    sgi_expr *exprs;      /* (fields) of SG_SOLUTION_EXPRESSIONS */
+    sgi_program *program; /* inputs: coordinates; outputs: the fields, or Cole-Hopf's x */
+    double nu;            /* of SG_SOLUTION_COLE_HOPF */
+    int x, t;             /* its coordinates; with a program x is that which is not t */
     struct sgi_solution_file *files; /* (file_count) of SG_SOLUTION_FILES: solution_files.h */
     int file_count;
     bool on_grid; /* errors are measured on the evaluation grid, not at the files' points */

@@ -20,24 +20,50 @@ static int place_of_field(const sgi_names *names, const char *name)
     return -1;
 }
 
+/* Cole-Hopf's x where it is no coordinate but a definition, for which solution->program is made.
+ * *fits: it depends on coordinates alone. */
+static sg_status define_x(sgi_problem *problem, sgi_reader *reader, bool *fits)
+{
+    sgi_symbol *x = sgi_names_find(&problem->names, "x", 1);
+    *fits = false;
+    if (!x)
+        return SG_OK;
+    sg_status status = sgi_names_resolve(&problem->names, x, reader->diagnostic);
+    if (status != SG_OK)
+        return status;
+    *fits = sgi_depends_on(problem->exprs, x->expr, SG_INPUT_COORDINATE) &&
+            !sgi_depends_on(problem->exprs, x->expr, SG_INPUT_FIELD) &&
+            !sgi_depends_on(problem->exprs, x->expr, SG_INPUT_UNKNOWN);
+    return *fits ? sgi_program_create(&problem->solution.program, problem->exprs, &x->expr, 1,
+                                      &problem->allocator)
+                 : SG_OK;
+}
+
 static sg_status read_cole_hopf(sgi_problem *problem, sgi_reader *reader, const sgi_yaml *node)
 {
     sgi_solution *solution = &problem->solution;
     sgi_names *names = &problem->names;
     sgi_symbol *nu = sgi_names_find(names, "nu", 2);
-    solution->x = coordinate_named(names, "x");
+    int x = coordinate_named(names, "x");
     solution->t = coordinate_named(names, "t");
     bool fits = nu && sgi_is_constant(problem->exprs, nu->expr, &solution->nu) &&
-                solution->nu > 0 && names->coordinate_count == 2 && solution->x >= 0 &&
-                solution->t >= 0 && names->field_count == 1 && problem->lower[solution->t] >= 0;
+                solution->nu > 0 && names->coordinate_count == 2 && solution->t >= 0 &&
+                names->field_count == 1 && problem->lower[solution->t] >= 0;
+    solution->x = 1 - solution->t; /* the other coordinate, in which x may be given */
+    if (fits && x < 0) {
+        sg_status status = define_x(problem, reader, &fits);
+        if (status != SG_OK)
+            return status;
+    }
     if (fits) {
         solution->kind = SG_SOLUTION_COLE_HOPF;
         return SG_OK;
     }
     sgi_yaml_place(reader->diagnostic, node, 0, 0);
-    sgi_diagnostic_say(reader->diagnostic, "cole_hopf is the solution of u_t + u*u_x = nu*u_xx "
-                                           "with u = -sin(pi*x) at t = 0: it needs coordinates x "
-                                           "and t >= 0, one field and a constant nu > 0");
+    sgi_diagnostic_say(reader->diagnostic,
+                       "cole_hopf is the solution of u_t + u*u_x = nu*u_xx with u = -sin(pi*x) at "
+                       "t = 0: it needs coordinates x and t >= 0, or another in which x is "
+                       "defined, one field and a constant nu > 0");
     return SG_ERROR_FORMAT;
 }
 
