@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the reference solutions that come with the problems schroedinger, allen-cahn and cavity-corners,
+"""Writes the reference solutions that come with the problems schroedinger, allen-cahn, cavity and cavity-corners,
 and the picture of the problem image, to the folder given (problems/).  Needs NumPy, and some minutes.
 
 The first two are solved with Fourier series in x, in double precision: the nonlinear Schroedinger equation by Strang's
@@ -137,9 +137,9 @@ def main(folder):
     fine, coarse = extrapolated_cavity(192, 0.01), extrapolated_cavity(128, 0.01)
     change = np.maximum(abs(fine[0] - coarse[0]), abs(fine[1] - coarse[1]))
     fine = [np.where(change < 1e-4, f, np.nan) for f in fine]  # not in the corners beside the lid
-    print("cavity-corners: %d of 961 points, converged to %.1e" % ((change < 1e-4).sum(), change[change < 1e-4].max()))
+    print("cavity: %d of 961 points, converged to %.1e" % ((change < 1e-4).sum(), change[change < 1e-4].max()))
     axis = np.arange(1, 32) / 32
-    save(folder + "/cavity-corners.npz", x=axis, y=axis, u=fine[0].astype("f4"), v=fine[1].astype("f4"))
+    save(folder + "/cavity.npz", x=axis, y=axis, u=fine[0].astype("f4"), v=fine[1].astype("f4"))
     n = 64
     axis = np.linspace(-1, 1, n)
     save(folder + "/image.npz", x=axis, y=axis, brightness=picture(n)[::-1].T.astype("f4"))

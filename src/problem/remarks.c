@@ -402,10 +402,13 @@ static sg_status check_scales(sgi_problem *problem, sgi_remarks *remarks)
         return SG_ERROR_MEMORY;
     sg_status status = sgi_scales_find(problem, scales);
     bool told = false;
+    double all = 0;
+    for (int f = 0; f < problem->names.field_count && status == SG_OK; f++)
+        all = fmax(all, scales->fields[f].size);
     for (int f = 0; f < problem->names.field_count && status == SG_OK; f++) {
         sgi_scale *scale = &scales->fields[f];
         double largest = fabs(scale->offset) + scale->size;
-        if (scale->size == 0)
+        if (scale->size <= 1e-15 * all) /* 0, but for rounding */
             scale->size = 1;
         else if (!told && (largest > far_from_one || largest < 1 / far_from_one)) {
             remark(remarks,
