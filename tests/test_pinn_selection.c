@@ -108,6 +108,41 @@ static void test_the_last_item_needs_a_weight(void **state)
     }
 }
 
+/* Large weights are chosen for certain, and once; the others share what is left in proportion. */
+static void test_no_item_twice(void **state)
+{
+    (void)state;
+    enum { ITEMS = 500, CHOSEN = 100 };
+    double weights[ITEMS], before[ITEMS], sum = 0, ratio = 0;
+    size_t chosen[CHOSEN];
+    int certain = 0;
+    for (uint64_t i = 0; i < ITEMS; i++)
+        before[i] = weights[i] = 1 + (i % 25 == 0 ? 1000 * sgi_random_uniform(6, 0, i) : 0) +
+                                 sgi_random_uniform(6, 1, i);
+    sgi_select_once(weights, ITEMS, CHOSEN);
+    for (size_t i = 0; i < ITEMS; i++) {
+        sum += weights[i];
+        assert_true(weights[i] > 0 && weights[i] <= 1);
+        certain += weights[i] == 1;
+        if (weights[i] == 1)
+            continue;
+        ratio = ratio == 0 ? weights[i] / before[i] : ratio;
+        assert_relative(weights[i] / before[i], ratio, 1e-12);
+    }
+    assert_int_equal(certain, ITEMS / 25);
+    assert_relative(sum, CHOSEN, 1e-12);
+    sgi_select(weights, ITEMS, 0.37, chosen, CHOSEN);
+    for (size_t j = 1; j < CHOSEN; j++)
+        assert_true(chosen[j] > chosen[j - 1]);
+    double all[] = {1, 1e9, 3}, few[] = {1e9, 1e6, 1, 1};
+    sgi_select_once(all, 3, 3);
+    for (int i = 0; i < 3; i++)
+        assert_true(all[i] == 1);
+    sgi_select_once(few, 4, 2); /* 1e6 is below the first limit, and above the second */
+    assert_true(few[0] == 1);
+    assert_relative(few[1], 1e6 / (1e6 + 2), 1e-12);
+}
+
 static void test_above_the_mean(void **state)
 {
     (void)state;
@@ -126,6 +161,7 @@ int main(void)
         cmocka_unit_test(test_shares_are_exact),
         cmocka_unit_test(test_density_of_a_known_residual),
         cmocka_unit_test(test_the_last_item_needs_a_weight),
+        cmocka_unit_test(test_no_item_twice),
         cmocka_unit_test(test_above_the_mean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

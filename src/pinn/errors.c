@@ -127,13 +127,18 @@ const char *sgi_errors_sentence(const sgi_errors *errors, char *text, size_t siz
 {
     char point[200];
     text[0] = '\0';
-    if (errors->of_files && (errors->inside < errors->count || errors->left_out > 0))
-        snprintf(
-            text, size,
-            "of the %zu points of the reference's files %zu lie outside the domain and %zu have "
-            "no value; errors are measured at the others",
-            errors->count, errors->count - errors->inside, errors->left_out);
-    else if (errors->left_out > 0)
+    size_t outside = errors->count - errors->inside;
+    if (errors->of_files && (outside > 0 || errors->left_out > 0)) {
+        char first[60] = "", second[60] = "";
+        if (outside > 0)
+            snprintf(first, sizeof first, "%zu lie outside the domain", outside);
+        if (errors->left_out > 0)
+            snprintf(second, sizeof second, "%zu have no value", errors->left_out);
+        snprintf(text, size,
+                 "of the %zu points of the reference's files %s%s%s; errors are measured at the "
+                 "others",
+                 errors->count, first, first[0] && second[0] ? " and " : "", second);
+    } else if (errors->left_out > 0)
         snprintf(text, size,
                  "the reference is not finite at %zu of %zu points %s, the "
                  "first at %s; errors are measured at the others",

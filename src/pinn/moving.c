@@ -137,6 +137,7 @@ void sgi_moving_draw(sgi_moving *r, uint64_t draw, size_t count, const sgi_causa
     sgi_select_sizes(r->residuals, CANDIDATES * count, r->components, r->weights);
     weigh_by_time(r, CANDIDATES * count, causal);
     sgi_select_weights(r->weights, CANDIDATES * count, 1, 1, r->weights);
+    sgi_select_once(r->weights, CANDIDATES * count, count);
     sgi_select(r->weights, CANDIDATES * count, sgi_random_uniform(seed, OFFSET_STREAM, draw),
                r->indices, count);
     for (size_t i = 0; i < count; i++)

@@ -3,8 +3,10 @@
  *
  * For every point that is wanted, CANDIDATES are drawn by the problem's sampler. One is chosen with
  * a weight of |r| / mean |r| + 1, r the weighted residual of the candidate at the weights as they
- * are. The points of conditions are drawn afresh at the same time. Everything is a function of the
- * problem's seed, the number of the draw and the network's weights. */
+ * are; none twice, since copies of a few points where the residual is singular would leave too few
+ * others, and a fit to those is worth nothing elsewhere. The points of conditions are drawn afresh
+ * at the same time. Everything is a function of the problem's seed, the number of the draw and the
+ * network's weights. */
 #ifndef SG_PINN_MOVING_H
 #define SG_PINN_MOVING_H
 

@@ -40,6 +40,30 @@ void sgi_select_weights(const double *sizes, size_t count, double power, double 
         weights[i] = weights[i] / mean + floor;
 }
 
+void sgi_select_once(double *weights, size_t count, size_t wanted)
+{
+    double rest = mean_of(weights, count) * (double)count, left = (double)wanted;
+    size_t certain = 0, before;
+    if (!(rest > 0) || wanted > count)
+        return;
+    /* What is chosen for certain leaves the others larger shares, so that more of them are. */
+    do {
+        double limit = rest / left;
+        before = certain;
+        rest = 0;
+        for (size_t i = 0; i < count; i++) {
+            if (isfinite(weights[i]) && weights[i] >= limit) {
+                weights[i] = INFINITY;
+                certain++;
+            }
+            rest += isfinite(weights[i]) ? weights[i] : 0;
+        }
+        left = (double)wanted - (double)certain;
+    } while (certain > before && left > 0 && rest > 0);
+    for (size_t i = 0; i < count; i++)
+        weights[i] = !isfinite(weights[i]) ? 1 : left > 0 ? weights[i] * (left / rest) : 0;
+}
+
 void sgi_select(const double *weights, size_t count, double offset, size_t *chosen, size_t wanted)
 {
     double total = mean_of(weights, count) * (double)count, passed = 0;

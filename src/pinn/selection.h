@@ -1,6 +1,7 @@
 /* Choosing points by the size of their residual.
  *
  *     sgi_select_weights(residuals, count, 1, 1, weights);    RAD: |r| / mean |r| + 1
+ *     sgi_select_once(weights, count, wanted);                no point twice
  *     sgi_select(weights, count, offset, chosen, wanted);
  *
  * RAD (residual-based adaptive distribution), RAR-D (which adds points of that distribution) and R3
@@ -22,6 +23,11 @@ void sgi_select_sizes(const double *residuals, size_t count, size_t components, 
  * `weights` may be `sizes`. */
 void sgi_select_weights(const double *sizes, size_t count, double power, double floor,
                         double *weights);
+
+/* Turns weights into the probabilities, of at most 1, with which sgi_select then chooses `wanted`
+ * different items, but for rounding: in proportion to the weights but for those that are chosen for
+ * certain. Weights are finite, and more than `wanted` of them above 0. */
+void sgi_select_once(double *weights, size_t count, size_t wanted);
 
 /* Chooses `wanted` of `count` items in proportion to their weights by systematic resampling: steps
  * of total / wanted along the weights laid end to end, the first at `offset` in [0, 1) of a step.
