@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "pinn/moving.h"
 #include "pinn/second.h"
 #include "support/support.h"
@@ -208,6 +209,26 @@ static void seconds_end_a_stage(void **state)
     assert_true(sgi_pinn_trainer_share(trainer) == 1);
     sg_pinn_trainer_destroy(trainer);
     sg_pinn_close(pinn);
+}
+
+/* Seconds by `clock: cpu` are at most what the process has computed in the steps, over its threads.
+ */
+static void seconds_of_the_processor(void **state)
+{
+    (void)state;
+    sg_pool *pool;
+    sg_pinn_step step;
+    assert_ok(sg_pool_create(&pool, 2, NULL));
+    sg_pinn *pinn = open(HEAT "training: {optimizer: levenberg, seconds: 1e6, clock: cpu}\n");
+    sg_pinn_trainer *trainer = train(pinn, pool);
+    double began = sgi_cpu_seconds();
+    for (int i = 0; i < 5; i++)
+        assert_ok(sg_pinn_trainer_step(trainer, &step));
+    double share = sgi_pinn_trainer_share(trainer), computed = sgi_cpu_seconds() - began;
+    assert_true(share > 0 && share * 1e6 <= computed / 2);
+    sg_pinn_trainer_destroy(trainer);
+    sg_pinn_close(pinn);
+    sg_pool_destroy(pool);
 }
 
 static sg_status live(const sg_allocator *allocator, void *context)
@@ -414,6 +435,7 @@ int main(void)
         cmocka_unit_test(few_steps_go_far),
         cmocka_unit_test(a_tolerance_ends_the_training),
         cmocka_unit_test(seconds_end_a_stage),
+        cmocka_unit_test(seconds_of_the_processor),
         cmocka_unit_test(quasi_newton_lowers_the_loss),
         cmocka_unit_test(a_break_and_threads_change_no_bit),
         cmocka_unit_test(breaks_of_causal_weights_change_no_bit),

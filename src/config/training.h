@@ -26,9 +26,17 @@ typedef struct sgi_reference_choice {
     double constant;
 } sgi_reference_choice;
 
+/* What `seconds` are counted by: the clock, or what the process has computed over its threads, in
+ * which other work of the machine has no part. */
+#define SGI_CLOCK_LIST(X)                                                                          \
+    X(SGI_CLOCK_WALL, "wall")                                                                      \
+    X(SGI_CLOCK_CPU, "cpu")
+typedef enum sgi_clock { SGI_CLOCK_LIST(SG_LIST_ENUM) } sgi_clock;
+
 typedef struct sgi_training_settings {
     int64_t steps, seed;
     double seconds;   /* of steps, after which training ends; 0: any number */
+    int clock;        /* sgi_clock */
     double tolerance; /* training ends when the loss is below; 0: however low it is */
     int optimizer;    /* sg_optim_kind, or SG_OPTIM_COUNT + sgi_second_kind */
     double rate, betas[2], eps, decay, momentum, dampening;

@@ -398,10 +398,18 @@ static sg_status first_order_step(sg_pinn_trainer *t, sg_pinn_step *result)
     return status;
 }
 
+/* The time as the stage counts it. */
+static double seconds_now(const sg_pinn_trainer *t)
+{
+    return current(t)->settings->clock == SGI_CLOCK_CPU
+               ? sgi_cpu_seconds() / sg_pool_threads(t->pool)
+               : sgi_seconds();
+}
+
 /* Seconds since then, the first rank's for all, so that all end a stage after the same step. */
 static double seconds_since(const sg_pinn_trainer *t, double began)
 {
-    double seconds = sgi_rank_index(t->pool) == 0 ? sgi_seconds() - began : 0;
+    double seconds = sgi_rank_index(t->pool) == 0 ? seconds_now(t) - began : 0;
     if (current(t)->settings->seconds > 0)
         sg_pool_sum(t->pool, &seconds, SG_FLOAT64, 1);
     return seconds;
@@ -411,12 +419,12 @@ sg_status sg_pinn_trainer_step(sg_pinn_trainer *t, sg_pinn_step *result)
 {
     if (!t || !result)
         return SG_ERROR_ARGUMENT;
-    double began = sgi_seconds();
     uint64_t step = sgi_pinn_trainer_steps(t);
     *result = (sg_pinn_step){.step = step + 1};
     sg_status status = stages_over(t) && !sgi_pinn_trainer_over(t) ? next_window(t) : SG_OK;
     if (status != SG_OK)
         return status;
+    double began = seconds_now(t);
     const stage *s = current(t);
     t->last_stage = t->place.stage;
     status = s->second ? sgi_second_step(s->second, result) : first_order_step(t, result);

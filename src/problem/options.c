@@ -165,6 +165,9 @@ static const sgi_option rows[] = {
             "parts of the training, one after the other: [{optimizer: adamw, steps: 2000}, ...]"),
     REAL("training.seconds", TOP(training.seconds), 0, 1e9, "0",
          "seconds of steps after which training ends, or goes on to its next stage; 0: no limit"),
+    CHOICE("training.clock", TOP(training.clock), WORDS(SGI_CLOCK_LIST(SGI_LIST_WORD)), "wall",
+           "what these seconds are: wall, on the clock, or cpu, what the process computed over its "
+           "threads"),
     REAL("training.tolerance", TOP(training.tolerance), 0, 1e30, "0",
          "loss at which training ends, or goes on to its next stage; 0: however low it is"),
     COUNT("training.points.start", TOP(training.points_start), 1, "700",

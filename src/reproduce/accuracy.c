@@ -35,7 +35,7 @@ static const sgi_arm arms[] = {
     {.name = "soap", .label = "SOAP", .sets = {NAME("soap, rate: 3e-3"), NONE, EVERY("100")}},
 };
 
-#define SECONDS "training={seconds: 330}"
+#define SECONDS "training={seconds: 330, clock: cpu}"
 #define REDUCED                                                                                    \
     .budgets = {{"11 of 330 seconds", {"training.seconds=11"}},                                    \
                 {"66 of 330 seconds", {"training.seconds=66"}}},                                   \
@@ -64,7 +64,7 @@ static const sgi_experiment_part parts[] = {
     {.name = "allen-cahn",
      .title = "Allen-Cahn, causal weights, 4 x 20",
      .file = "allen-cahn",
-     .sets = {"training={seconds: 330, causal: 100}", EVALUATION},
+     .sets = {"training={seconds: 330, clock: cpu, causal: 100}", EVALUATION},
      REDUCED},
     {.name = "kdv",
      .title = "Korteweg-de Vries, two solitons, 3 x 20",
