@@ -5,6 +5,7 @@
 #include "base/list.h"
 #include "commands/problem_check.h"
 #include "commands/solution.h"
+#include "train/pinn_record.h"
 #include "train/pinn_subject.h"
 #include "work.h"
 

@@ -16,6 +16,7 @@
 #include "train/checkpoint.h"
 #include "train/data_file.h"
 #include "train/field.h"
+#include "train/pinn_record.h"
 #include "train/points_file.h"
 #include "train/record.h"
 #include "train/unknowns.h"
@@ -556,125 +557,16 @@ static sg_status finish(sgi_subject *subject, const char *folder, sg_diagnostic 
     return show(subject, folder, diagnostic);
 }
 
-/* ---- run.json ----------------------------------------------------------------------------- */
-
-void sgi_describe_network(const sgi_network_settings *network, char *text, size_t size)
-{
-    const sgi_widths *hidden = &network->hidden;
-    bool equal = true;
-    size_t used = 0;
-    for (int i = 1; i < hidden->count; i++)
-        equal = equal && hidden->values[i] == hidden->values[0];
-    if (hidden->count == 0)
-        used = (size_t)snprintf(text, size, "linear");
-    else if (equal)
-        used = (size_t)snprintf(text, size, "%d x %d", hidden->count, hidden->values[0]);
-    for (int i = 0; !equal && i < hidden->count && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, i ? "-%d" : "%d", hidden->values[i]);
-    if (used < size)
-        snprintf(text + used, size - used, " %s",
-                 sg_activation_name((sg_activation)network->activation));
-}
-
-static json_t *coordinates_array(const sg_pinn_information *information)
-{
-    json_t *array = json_array();
-    for (size_t c = 0; c < information->coordinate_count; c++) {
-        const sg_pinn_coordinate *coordinate = &information->coordinates[c];
-        json_t *object = json_object();
-        json_object_set_new(object, "name", json_string(coordinate->name));
-        json_object_set_new(object, "low", sgi_json_number(coordinate->lower));
-        json_object_set_new(object, "high", sgi_json_number(coordinate->upper));
-        json_array_append_new(array, object);
-    }
-    return array;
-}
-
-static json_t *names_array(const char *const *names, size_t count)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(array, json_string(names[i]));
-    return array;
-}
-
-static json_t *terms_array(const sg_pinn_information *information)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < information->term_count; i++)
-        json_array_append_new(array, json_string(information->terms[i].name));
-    return array;
-}
-
-/* The optimizer of each stage. */
-static json_t *stages_array(const sgi_stages *stages)
-{
-    json_t *array = json_array();
-    for (int i = 0; i < stages->count; i++)
-        json_array_append_new(array, json_string(sgi_training_optimizer_title(&stages->values[i])));
-    return array;
-}
-
-static size_t points_per_step(const sg_pinn_information *information)
-{
-    size_t points = 0;
-    for (size_t s = 0; s < information->set_count; s++)
-        points += information->sets[s].items;
-    return points;
-}
-
-static json_t *sizes_array(const sgi_box_grid *grid)
-{
-    json_t *array = json_array();
-    for (int c = 0; c < grid->coordinates; c++)
-        json_array_append_new(array, json_integer((json_int_t)grid->sizes[c]));
-    return array;
-}
-
 static void describe(const sgi_subject *subject, json_t *record)
 {
     const pinn_subject *s = own(subject);
-    const sg_pinn_information *information = sg_pinn_describe(s->pinn);
-    const sg_pinn_batch *batch = sg_pinn_trainer_batch(s->trainer);
-    char network[256], channels[256];
-    sgi_describe_network(&s->problem->settings.network, network, sizeof network);
-    sgi_pinn_channels(batch, 0, channels, sizeof channels);
-    size_t parameters = sg_jet_network_parameters(sg_pinn_network(s->pinn));
-    sgi_json_text(record, "kernels", sg_jet_kernels(sg_pinn_engine(batch)));
-    json_object_set_new(record, "parameters", json_integer((json_int_t)parameters));
-    sgi_json_text(record, "network", network);
-    if (!sgi_training_is_second(&s->problem->settings.training)) /* which has its own points */
-        json_object_set_new(record, "points_per_step",
-                            json_integer((json_int_t)points_per_step(information)));
-    sgi_json_text(record, "channels", channels);
-    json_object_set_new(record, "coordinates", coordinates_array(information));
-    json_object_set_new(record, "fields",
-                        names_array(information->fields, information->field_count));
-    json_object_set_new(record, "terms", terms_array(information));
-    sgi_unknowns_describe(s->pinn, s->intervals, record);
-    const sgi_maps_list *maps = &s->problem->settings.evaluation.maps;
-    if (maps->count > 0)
-        json_object_set_new(record, "maps", names_array(maps->values, (size_t)maps->count));
-    if (s->misfits)
-        json_object_set_new(record, "measured", sgi_data_record(s->misfits));
-    if (has_stages(s))
-        json_object_set_new(record, "stages", stages_array(&s->problem->settings.stages));
-    if (has_windows(s)) {
-        json_t *ends = json_array();
-        for (int k = 0; k < s->problem->windows.count; k++)
-            json_array_append_new(ends, sgi_json_number(sgi_problem_window_end(s->problem, k)));
-        json_object_set_new(record, "windows", ends);
-    }
+    sgi_pinn_record(s->pinn, s->trainer, s->misfits, s->intervals, record);
     if (s->misfit[0])
         sgi_json_text(record, "reference_misfit", s->misfit);
     if (s->left_out[0])
         sgi_json_text(record, "reference_left_out", s->left_out);
     if (s->unusable[0])
         sgi_json_text(record, "no_relative_error", s->unusable);
-    sgi_box_grid whole = sgi_box_grid_of_problem(s->problem), grid = sgi_field_grid(s->problem);
-    json_object_set_new(record, "field_grid", sizes_array(&grid));
-    if (grid.total < whole.total)
-        json_object_set_new(record, "field_thinned_from", sizes_array(&whole));
 }
 
 /* ---- Making ------------------------------------------------------------------------------- */

@@ -15,9 +15,6 @@ SG_CHECKED sg_status sgi_pinn_subject_create(sgi_subject **subject, sgi_problem 
 sg_pinn *sgi_pinn_subject_pinn(const sgi_subject *subject);
 sg_pinn_trainer *sgi_pinn_subject_trainer(const sgi_subject *subject);
 
-/* "6 x 64 tanh", or "64-32-16 tanh", cut to `size`. */
-void sgi_describe_network(const sgi_network_settings *network, char *text, size_t size);
-
 /* What measures the kernels of the subject's problem as its file says; destroyed by the caller,
  * before the subject. */
 SG_CHECKED sg_status sgi_pinn_subject_diagnose(sgi_diagnose **diagnose, const sgi_subject *subject,
