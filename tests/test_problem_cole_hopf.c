@@ -141,6 +141,16 @@ static void test_equation_at_small_viscosity(void **state)
         }
 }
 
+/* Where x is no number there is no solution, and no place in a table is looked up. */
+static void test_no_number(void **state)
+{
+    (void)state;
+    assert_true(isnan(u_at(1e-2, NAN, 0.5, 1)));
+    assert_true(isnan(u_at(1e-2, INFINITY, 0.5, 1)));
+    assert_true(isnan(u_at(1e-2, -INFINITY, 0, 1)));
+    assert_true(isfinite(u_at(1e-2, 1e300, 0.5, 1)));
+}
+
 static void test_threads_and_arguments(void **state)
 {
     (void)state;
@@ -171,6 +181,7 @@ int main(void)
         cmocka_unit_test(test_symmetry_and_limits),
         cmocka_unit_test(test_characteristics),
         cmocka_unit_test(test_equation_at_small_viscosity),
+        cmocka_unit_test(test_no_number),
         cmocka_unit_test(test_threads_and_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,6 +113,8 @@ static double exponents(const rule *r, double nu, double x, double t, double *e)
 
 static double evaluate(const quadrature *q, double x, double t, double *buffer)
 {
+    if (!isfinite(x) || !isfinite(t)) /* of a definition, as log(s) at s = 0 */
+        return NAN;
     if (t < START)
         return -sin(pi * x);
     x -= 2 * rint(x / 2);
