@@ -393,6 +393,32 @@ static void a_spike_at_the_end_does_not_mislead(void **state)
     folder_remove(folder);
 }
 
+/* The first window has the lowest loss, and it is not that of the network at the end. */
+static void windows_are_not_mixed(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary();
+    folder_comparison(sub(folder, "c"), FOLDER_ODE, 1);
+    char windows[2048] = "";
+    for (int i = 1; i <= 8; i++) {
+        static const double losses[] = {1e-6, 1e-9, 0.9, 0.8, 0.5, 0.6, 0.4, 0.45};
+        size_t a = strlen(windows);
+        (void)snprintf(windows + a, sizeof windows - a,
+                       "{\"step\":%d,\"validation\":{\"loss\":%g},\"window\":%d}\n", 100 * i,
+                       losses[i - 1], i <= 2 ? 1 : 2);
+    }
+    folder_put(sub(folder, "c/adamw"), "metrics.jsonl",
+               "{\"step\":100,\"validation\":{\"loss\":0.5}}\n");
+    folder_put(sub(folder, "c/stablegrad"), "metrics.jsonl", windows);
+    sgi_report_summary summary;
+    assert_ok(sgi_report_summarise(&summary, sub(folder, "c"), NULL, NULL));
+    const sgi_report_variant *v = &summary.variants[1];
+    assert_true(v->lowest_validation.mean == 0.4 && v->lowest_validation_step.mean == 700);
+    assert_true(v->median_validation.mean == 0.5 && v->reached.mean == 500);
+    sgi_report_summary_release(&summary);
+    folder_remove(folder);
+}
+
 /* Points in a plane of x and t, or of as many numbers as `width`. */
 static void put_points(const char *folder, size_t width)
 {
@@ -696,6 +722,7 @@ int main(void)
         cmocka_unit_test(sooner_than_the_end_of_the_baseline),
         cmocka_unit_test(the_window_is_told_as_it_was),
         cmocka_unit_test(a_spike_at_the_end_does_not_mislead),
+        cmocka_unit_test(windows_are_not_mixed),
         cmocka_unit_test(the_domain_is_drawn),
         cmocka_unit_test(the_problem_is_stated),
         cmocka_unit_test(sentences_read_well),

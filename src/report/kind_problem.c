@@ -9,7 +9,7 @@
 static double reached(const sgi_run *run, const char *of, double target)
 {
     const double *loss = sgi_columns_find(&run->evaluation, of);
-    for (size_t r = 0; loss && r < run->evaluation.rows; r++)
+    for (size_t r = sgi_evaluations_first(run); loss && r < run->evaluation.rows; r++)
         if (loss[r] <= target)
             return run->evaluation.items[0].values[r];
     return NAN;
@@ -18,7 +18,8 @@ static double reached(const sgi_run *run, const char *of, double target)
 static bool restless(const sgi_run *run, const char *column)
 {
     const double *values = sgi_columns_find(&run->evaluation, column);
-    return values && sgi_restless(values, run->evaluation.rows);
+    size_t first = sgi_evaluations_first(run);
+    return values && sgi_restless(values + first, run->evaluation.rows - first);
 }
 
 #define LOSS  "validation/loss"

@@ -3,11 +3,21 @@
 
 #include <math.h>
 
+size_t sgi_evaluations_first(const sgi_run *run)
+{
+    const double *windows = sgi_columns_find(&run->evaluation, "window");
+    size_t first = 0;
+    for (size_t r = 1; windows && r < run->evaluation.rows; r++)
+        if (windows[r] != windows[r - 1])
+            first = r;
+    return first;
+}
+
 sgi_best sgi_evaluations_best(const sgi_run *run, const char *column, bool highest)
 {
     const double *values = sgi_columns_find(&run->evaluation, column);
     sgi_best best = {NAN, NAN};
-    for (size_t r = 0; values && r < run->evaluation.rows; r++) {
+    for (size_t r = sgi_evaluations_first(run); values && r < run->evaluation.rows; r++) {
         bool behind = highest ? values[r] <= best.value : values[r] >= best.value;
         if (isfinite(values[r]) && !behind)
             best = (sgi_best){values[r], run->evaluation.items[0].values[r]};
@@ -31,7 +41,7 @@ double sgi_evaluations_median(const sgi_run *run, const char *column)
 {
     const double *values = sgi_columns_find(&run->evaluation, column);
     size_t rows = run->evaluation.rows;
-    if (!values || rows < SG_MEDIAN_OVER)
+    if (!values || rows - sgi_evaluations_first(run) < SG_MEDIAN_OVER)
         return NAN;
     for (size_t r = rows - SG_MEDIAN_OVER; r < rows; r++)
         if (isnan(values[r]))

@@ -1,5 +1,5 @@
 /* A run's evaluations beyond the last one, which may happen to be a spike: the lowest, and the
- * median of the last few. */
+ * median of the last few. Of a run in windows in time, those of the last window. */
 #ifndef SG_RUNS_EVALUATIONS_H
 #define SG_RUNS_EVALUATIONS_H
 
@@ -7,6 +7,10 @@
 
 /* How many evaluations a median is over. */
 enum { SG_MEDIAN_OVER = 5 };
+
+/* The first row of the last window in time, 0 without windows: in an earlier one the loss was that
+ * of another network. */
+size_t sgi_evaluations_first(const sgi_run *run);
 
 /* The lowest or highest finite value of a column, and the step where it was first met; both NaN
  * without one. */
