@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Writes the reference solutions that come with the problems schroedinger, allen-cahn, cavity and cavity-corners,
-and the picture of the problem image, to the folder given (problems/).  Needs NumPy, and some minutes.
+"""Writes the reference solutions that come with the problems schroedinger, allen-cahn, kuramoto-sivashinsky, zabusky-kruskal,
+cavity and cavity-corners, and the picture of the problem image, to the folder given (problems/).  Needs NumPy, and some
+minutes.
 
-The first two are solved with Fourier series in x, in double precision: the nonlinear Schroedinger equation by Strang's
-splitting composed to fourth order (Yoshida), whose parts are exact, and Allen-Cahn by Runge-Kutta steps of fourth order
-with an integrating factor.  Halving the time step and doubling the series changes no value by more than is printed.
-The flow in the cavity is extrapolated from differences of second order on two grids."""
+The first four are solved with Fourier series in x, in double precision: the nonlinear Schroedinger equation by Strang's
+splitting composed to fourth order (Yoshida), whose parts are exact, Allen-Cahn by Runge-Kutta steps of fourth order
+with an integrating factor, and the other two by the exponential method ETDRK4 of Cox and Matthews with the contour
+integrals of Kassam and Trefethen.  Halving the time step and doubling the series changes no value by more than is
+printed.  The flow in the cavity is extrapolated from differences of second order on two grids."""
 import sys
 import zipfile
 import io
@@ -49,6 +51,44 @@ def allen_cahn(modes, steps, times):
         if n % every == 0:
             saved.append(np.fft.irfft(v, modes))
     return x, np.array(saved)
+
+
+def advection(modes, steps, times, speed, linear, start):
+    """u_t + speed u u_x = L u, period 2, where L multiplies the wave exp(i k x) by linear(k)."""
+    x = -1 + 2 * np.arange(modes) / modes
+    k = np.pi * np.fft.rfftfreq(modes, 1 / modes)
+    h, each = times[-1] / steps, linear(k).astype(complex)
+    z = h * each[:, None] + np.exp(2j * np.pi * (np.arange(1, 65) - 0.5) / 64)[None, :]
+    whole, half = np.exp(h * each), np.exp(h * each / 2)
+    q = h * np.mean((np.exp(z / 2) - 1) / z, axis=1)
+    a = h * np.mean((-4 - z + np.exp(z) * (4 - 3 * z + z**2)) / z**3, axis=1)
+    b = h * np.mean((2 + z + np.exp(z) * (z - 2)) / z**3, axis=1)
+    c = h * np.mean((-4 - 3 * z - z**2 + np.exp(z) * (4 - z)) / z**3, axis=1)
+    slope = -0.5j * speed * k * (k < 2 / 3 * k[-1])
+    advect = lambda v: slope * np.fft.rfft(np.fft.irfft(v, modes) ** 2)
+    v = np.fft.rfft(start(x))
+    saved, every = [np.fft.irfft(v, modes)], steps // (len(times) - 1)
+    for n in range(1, steps + 1):
+        nv = advect(v)
+        va = half * v + q * nv
+        na = advect(va)
+        vb = half * v + q * na
+        nb = advect(vb)
+        vc = half * va + q * (2 * nb - nv)
+        v = whole * v + a * nv + 2 * b * (na + nb) + c * advect(vc)
+        if n % every == 0:
+            saved.append(np.fft.irfft(v, modes))
+    return x, np.array(saved)
+
+
+def save_advection(folder, name, modes, steps, times, *equation):
+    """At 129 points."""
+    x, u = advection(modes, steps, times, *equation)
+    _, coarse = advection(modes // 2, steps // 2, times, *equation)
+    print("%s: converged to %.1e" % (name, abs(u[:, ::2] - coarse).max()))
+    u = np.concatenate([u, u[:, :1]], 1)[:, :: modes // 128]
+    x = np.append(x, 1)[:: modes // 128]
+    save(folder + "/" + name + ".npz", x=x, t=times, u=u.astype("f4"))
 
 
 def cavity(n, nu):
@@ -134,6 +174,10 @@ def main(folder):
     u = np.concatenate([u, u[:, :1]], 1)[:, ::32]
     x = np.append(x, 1)[::32]
     save(folder + "/allen-cahn.npz", x=x, t=times, u=u.astype("f4"))
+    kuramoto = (5, lambda k: 0.5 * k**2 - 0.005 * k**4, lambda x: -np.sin(np.pi * x))
+    save_advection(folder, "kuramoto-sivashinsky", 512, 20000, np.linspace(0, 0.5, 51), *kuramoto)
+    korteweg = (1, lambda k: 1j * 0.022**2 * k**3, lambda x: np.cos(np.pi * x))
+    save_advection(folder, "zabusky-kruskal", 1024, 40000, np.linspace(0, 1, 41), *korteweg)
     fine, coarse = extrapolated_cavity(192, 0.01), extrapolated_cavity(128, 0.01)
     change = np.maximum(abs(fine[0] - coarse[0]), abs(fine[1] - coarse[1]))
     fine = [np.where(change < 1e-4, f, np.nan) for f in fine]  # not in the corners beside the lid
