@@ -67,6 +67,38 @@ static void the_optimizer_brings_its_defaults(void **state)
     sg_pinn_close(pinn);
 }
 
+/* Seconds without steps are what a cosine goes by, and what the half is of. */
+static void seconds_are_a_share_of_the_run(void **state)
+{
+    (void)state;
+    static const struct {
+        double share, factor;
+        bool rescaled;
+    } cases[] = {
+        {0, 1, true}, {0.25, 0.8535534, true}, {0.5, 0.5, false}, {0.75, 0.1464466, false}};
+    sg_pinn *pinn = open(HEAT "training: {optimizer: {name: adamw, rate: 1e-2}, seconds: 1e9,"
+                              " schedule: cosine, stablegrad: {until: half}}\n");
+    sg_pinn_trainer *trainer = train(pinn, NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        size_t size;
+        const void *live = sgi_pinn_trainer_state(trainer, &size);
+        void *saved = malloc(size);
+        memcpy(saved, live, size);
+        sgi_trainer_place place = sgi_pinn_trainer_place(trainer);
+        place.stage_seconds = 1e9 * cases[i].share;
+        sgi_pinn_trainer_restore(trainer, &place, i, saved, size);
+        free(saved);
+        sg_pinn_step step;
+        assert_ok(sg_pinn_trainer_step(trainer, &step));
+        assert_close(step.info.rate, 1e-2 * cases[i].factor, 1e-7);
+        assert_int_equal(step.scale->outcome,
+                         cases[i].rescaled ? SG_STEP_SCALED : SG_STEP_INACTIVE);
+        assert_true(step.info.handed_over == (cases[i].share == 0.5));
+    }
+    sg_pinn_trainer_destroy(trainer);
+    sg_pinn_close(pinn);
+}
+
 /* What a list says of each stage, what it leaves to the section and to the optimizer; and the same
  * after it was written and read. */
 static void stages_are_read_and_written(void **state)
@@ -429,6 +461,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_optimizer_brings_its_defaults),
+        cmocka_unit_test(seconds_are_a_share_of_the_run),
         cmocka_unit_test(stages_are_read_and_written),
         cmocka_unit_test(what_does_not_go_together_is_refused),
         cmocka_unit_test(what_does_not_fit_is_refused_with_what_would),

@@ -213,7 +213,10 @@ static void print_cost(const sg_pinn *pinn, const sg_pinn_trainer *trainer, sg_p
            sg_pool_threads(pool) == 1 ? "" : "s", sg_jet_kernels(sg_pinn_engine(batch)),
            1e-9 * rate);
     print_refinement(pinn, trainer, refined, seconds);
-    printf("whole run      %s for %.0f steps\n", total, steps);
+    if (steps < (double)SG_STEPS_WITHOUT_END)
+        printf("whole run      %s for %.0f steps\n", total, steps);
+    else
+        printf("whole run      as long as its seconds or its tolerance say\n");
     if (times > 1)
         printf("               (as a step of 1/%.0f of the points takes)\n", times);
 }

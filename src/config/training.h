@@ -66,6 +66,13 @@ typedef struct sgi_training_settings {
 /* A number of steps that no run reaches: another budget ends it. */
 #define SG_STEPS_WITHOUT_END 1000000000000
 
+/* Whether the seconds say where training ends, and with it where its half is and what a cosine goes
+ * by. */
+static inline bool sgi_training_is_timed(const sgi_training_settings *training)
+{
+    return training->seconds > 0 && training->steps == SG_STEPS_WITHOUT_END;
+}
+
 /* Whether the optimizer is one of the room `second`, and which. */
 static inline bool sgi_training_is_second(const sgi_training_settings *training)
 {

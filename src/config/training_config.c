@@ -36,7 +36,8 @@ sg_scale_config sgi_training_scale(const sgi_training_settings *training, uint64
     config.until = (uint64_t)training->until;
     if (training->until == SG_STEP_HALF)
         config.until = steps / 2;
-    if (training->until == SG_STEP_FOREVER || training->until == SG_STEP_MARGIN)
+    if (training->until == SG_STEP_FOREVER || training->until == SG_STEP_MARGIN ||
+        (training->until == SG_STEP_HALF && steps == SG_STEPS_WITHOUT_END))
         config.until = SG_FOREVER;
     config.handover = (sg_handover)training->handover;
     return config;
@@ -60,7 +61,7 @@ sg_optim_config sgi_training_optim(const sgi_training_settings *training, uint64
     uint64_t warmup = (uint64_t)training->warmup;
     if (warmup > 0)
         terms[count++] = sg_schedule_warmup(warmup, training->warmup_start);
-    if (training->then == SG_SCHEDULE_COSINE && warmup < steps)
+    if (training->then == SG_SCHEDULE_COSINE && warmup < steps && steps != SG_STEPS_WITHOUT_END)
         terms[count++] = sg_schedule_cosine(warmup, steps, training->floor);
     memcpy(terms + count, training->pieces.values, (size_t)training->pieces.count * sizeof *terms);
     config.schedule = terms;

@@ -374,6 +374,28 @@ static sg_status weigh_by_time(sg_pinn_trainer *t, const stage *s)
     return SG_OK;
 }
 
+/* Where seconds are the budget, the rescaling ends after half of them, and a cosine at their end.
+ */
+static sg_status follow_clock(const sg_pinn_trainer *t, const stage *s)
+{
+    enum { PARTS = 1000000 };
+    const sgi_training_settings *training = s->settings;
+    uint64_t step = sg_optim_steps(s->optim);
+    sg_status status = SG_OK;
+    if (!sgi_training_is_timed(training))
+        return SG_OK;
+    double share = fmin(1, t->place.stage_seconds / training->seconds);
+    sg_scale_config scale = *sg_scaler_config(s->scaler);
+    if (training->until == SG_STEP_HALF && share >= 0.5 && scale.until > step)
+        status = sg_scaler_set_window(s->scaler, scale.from < step ? scale.from : step, step);
+    if (status == SG_OK && training->then == SG_SCHEDULE_COSINE) {
+        sg_schedule_term cosine = sg_schedule_cosine(0, PARTS, training->floor);
+        double factor = sg_schedule_factor(&cosine, 1, (uint64_t)(share * PARTS));
+        status = sg_optim_set_rate(s->optim, factor * training->rate);
+    }
+    return status;
+}
+
 static sg_status first_order_step(sg_pinn_trainer *t, sg_pinn_step *result)
 {
     const stage *s = current(t);
@@ -382,6 +404,8 @@ static sg_status first_order_step(sg_pinn_trainer *t, sg_pinn_step *result)
     if (t->refinement)
         sgi_refinement_step(t->refinement, step);
     sg_status status = weigh_by_time(t, s);
+    if (status == SG_OK)
+        status = follow_clock(t, s);
     if (status != SG_OK)
         return status;
     if (s->settings->optimizer == SG_OPTIM_MULTIADAM)

@@ -228,6 +228,10 @@ static sg_status check_method(const sgi_problem *problem, sgi_reader *reader, in
     } else if (sgi_training_carried(training) >= 1) {
         key = "optimizer";
         why = "needs a momentum below 1 with 'kernel'";
+    } else if (!second && training->then == SG_SCHEDULE_COSINE &&
+               !sgi_training_is_timed(training) && training->steps == SG_STEPS_WITHOUT_END) {
+        key = "schedule";
+        why = "has a cosine, which ends with training: 'steps' or 'seconds' must say where that is";
     } else if (training->causal_eps > 0 && no_causal(problem, training)) {
         key = "causal";
         why = no_causal(problem, training);
