@@ -307,7 +307,9 @@ static void the_window_is_told_as_it_was(void **state)
         {20, "\"from\":0,\"until\":50", "", "Active in all steps so far, to be off after step 50;"},
         {100, "\"from\":0,\"until\":null", "", "Active during the whole run;"},
         {100, "\"from\":0,\"until\":50", "{\"step\":31,\"loss\":1,\"handover\":\"raw\"}\n",
-         "Active in the first 30 steps, off after that;"}};
+         "Active in the first 30 steps, off after that;"},
+        {100, "\"from\":0,\"until\":null", "{\"step\":41,\"loss\":1,\"handover\":\"raw\"}\n",
+         "Active in the first 40 steps, off after that;"}};
     char *folder = folder_temporary();
     folder_run(sub(folder, "r"), FOLDER_BURGERS, true, 1, 100);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -321,6 +323,7 @@ static void the_window_is_told_as_it_was(void **state)
         folder_put(sub(folder, "r"), "metrics.jsonl", metrics);
         char *html = report_of(sub(folder, "r"));
         assert_non_null(strstr(html, cases[i].said));
+        assert_true(!strstr(html, "StableGrad ends") == !strstr(cases[i].said, "off after that"));
         assert_non_null(strstr(html, "of 100 when this page was written: it was still running, or "
                                      "was killed."));
         free(html);

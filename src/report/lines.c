@@ -164,6 +164,21 @@ const char *sgi_method_title(const char *name)
     return "an unknown method";
 }
 
+double sgi_page_window_end(const sgi_run *run)
+{
+    const double *handover = sgi_columns_find(&run->training, "handover");
+    for (size_t r = 0; handover && r < run->training.rows; r++)
+        if (isfinite(handover[r]) && handover[r] != SG_HANDOVER_TO_RESCALED)
+            return run->training.items[0].values[r] - 1;
+    return sgi_run_number(run, "stablegrad", "until");
+}
+
+/* What the margin ends it may begin again. */
+static bool follows_margin(const sgi_run *run)
+{
+    return strcmp(sgi_run_text(run, "stablegrad", "until"), "margin") == 0;
+}
+
 size_t sgi_page_window_mark(sgi_page *page, sgi_mark *mark)
 {
     for (size_t v = 0; v < page->runs->variant_count; v++) {
@@ -171,7 +186,7 @@ size_t sgi_page_window_mark(sgi_page *page, sgi_mark *mark)
         const char *method = run ? sgi_run_text(run, "stablegrad", "method") : "";
         if (!method[0] || strcmp(method, "none") == 0)
             continue;
-        double until = sgi_run_number(run, "stablegrad", "until");
+        double until = follows_margin(run) ? (double)NAN : sgi_page_window_end(run);
         double done = sgi_run_number(run, NULL, "steps_done");
         if (until > 0 && until < done) {
             char *label = sgi_page_memory(page, 1, MARK_LABEL);

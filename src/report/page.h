@@ -51,6 +51,11 @@ void sgi_page_seeds_note(sgi_page *page);
 /* Whether any run has metrics. */
 bool sgi_page_has_metrics(const sgi_page *page);
 
+/* The last step that was rescaled: where the gradients became raw, if they did, and else what the
+ * run was told. A run that was resumed with another end was told two things, and one by the clock
+ * nothing. */
+double sgi_page_window_end(const sgi_run *run);
+
 /* A mark at the step where StableGrad ends, if it ends before the run does; returns 0 or 1. */
 size_t sgi_page_window_mark(sgi_page *page, sgi_mark *mark);
 

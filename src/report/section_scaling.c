@@ -274,22 +274,11 @@ static double median_while_scaled(sgi_page *page, const sgi_run *run, const char
     return kept[count / 2];
 }
 
-/* The last step that was rescaled: where the gradients became raw, if they did, and else what the
- * run was told. A run that was resumed with another end was told two things. */
-static double end_of_window(const sgi_run *run)
-{
-    const double *handover = sgi_columns_find(&run->training, "handover");
-    for (size_t r = 0; handover && r < run->training.rows; r++)
-        if (isfinite(handover[r]) && handover[r] != SG_HANDOVER_TO_RESCALED)
-            return run->training.items[0].values[r] - 1;
-    return sgi_run_number(run, "stablegrad", "until");
-}
-
 /* Steps are counted from 1 here, as everywhere on the page; `from` is the number before the first.
  */
 static void describe_window(sgi_text *out, const sgi_run *run)
 {
-    double until = end_of_window(run), from = sgi_run_number(run, "stablegrad", "from");
+    double until = sgi_page_window_end(run), from = sgi_run_number(run, "stablegrad", "from");
     double steps = sgi_run_number(run, NULL, "steps");
     double done = sgi_run_number(run, NULL, "steps_done");
     from = isfinite(from) ? from : 0;
