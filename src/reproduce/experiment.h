@@ -85,7 +85,8 @@ typedef struct sgi_experiment {
 
 extern const sgi_experiment sgi_experiment_table1, sgi_experiment_diagnostics,
     sgi_experiment_lr_control, sgi_experiment_figure1, sgi_experiment_cnn, sgi_experiment_ablations,
-    sgi_experiment_neighbours, sgi_experiment_margin, sgi_experiment_accuracy;
+    sgi_experiment_neighbours, sgi_experiment_margin, sgi_experiment_accuracy,
+    sgi_experiment_metrics;
 
 /* All of them, in the order in which they are listed. */
 extern const sgi_experiment *const sgi_experiments[];

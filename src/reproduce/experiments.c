@@ -6,6 +6,7 @@ const sgi_experiment *const sgi_experiments[] = {
     &sgi_experiment_table1,     &sgi_experiment_diagnostics, &sgi_experiment_lr_control,
     &sgi_experiment_figure1,    &sgi_experiment_cnn,         &sgi_experiment_ablations,
     &sgi_experiment_neighbours, &sgi_experiment_margin,      &sgi_experiment_accuracy,
+    &sgi_experiment_metrics,
 };
 const size_t sgi_experiment_count = sizeof sgi_experiments / sizeof sgi_experiments[0];
 
