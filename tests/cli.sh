@@ -855,6 +855,19 @@ says err 'the reference is not finite at 1 of 121 points'
 grep -q 'relative L2 error *[0-9]' out || fail "no error: $(cat out)"
 says corner/report.html 'the reference is not finite at 1 of 121 points'
 
+# A reference from a coarse table: its errors are those at its points, between them too.
+awk 'BEGIN { print "x,y,u"; for (i = 0; i < 4; i++) for (j = 0; j < 4; j++) print i/3 "," j/3 "," sin(3*(i + j)) }' >coarse.csv
+sed 's/^reference.*/reference: {file: coarse.csv}/; s/log(x + y)/sin(9*(x + y))/' corner.yaml >coarse.yaml
+expect 0 train coarse.yaml --set training.steps=5 --out coarse
+says coarse/report.html 'interpolated between them'
+[ -z "$python" ] || $python - coarse/field.npz "$(sed -n 's/^largest error *//p' out)" <<'END' || fail "u_error is not the error at the points of the file"
+import sys, numpy
+field = numpy.load(sys.argv[1])
+largest = abs(field["u_error"]).max()
+assert 0.3 * float(sys.argv[2]) <= largest <= 1.01 * float(sys.argv[2]), largest
+assert abs(field["u"] - field["u_reference"] - field["u_error"]).max() > 1e-6
+END
+
 # What goes to the output and what to stderr come in the order they were said, on lines of their own.
 sed 's/^reference.*/reference: {u: x}/' corner.yaml >wrong.yaml
 "$program" check wrong.yaml >mixed 2>&1 && fail "a wrong reference fits"

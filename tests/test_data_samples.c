@@ -208,9 +208,9 @@ static void values_between(void **state)
     assert_true(sgi_interpolant_grid(p, lengths) && lengths[0] == 3 && lengths[1] == 4);
     for (int i = 0; i < 50; i++) {
         double x[2] = {-1 + i / 49.0, 9 * ((i * 17) % 50) / 49.0};
-        assert_true(fabs(sgi_interpolant_at(p, 0, x) - (1 + x[0]) * (2 - x[1])) < 1e-13);
+        assert_true(fabs(sgi_interpolant_at(p, values, x) - (1 + x[0]) * (2 - x[1])) < 1e-13);
     }
-    assert_true(isnan(sgi_interpolant_at(p, 0, (double[]){0.1, 3})));
+    assert_true(isnan(sgi_interpolant_at(p, values, (double[]){0.1, 3})));
     sgi_interpolant_destroy(p);
 
     s.count = N;
@@ -224,9 +224,9 @@ static void values_between(void **state)
     assert_false(sgi_interpolant_grid(p, NULL));
     for (size_t i = 0; i < N; i++) {
         double x[2] = {(double)i / N, 100 * fmod((double)i * 0.618, 1)};
-        assert_true(fabs(sgi_interpolant_at(p, 0, x) - (3 - 2 * x[0] + 0.01 * x[1])) < 1e-9);
+        assert_true(fabs(sgi_interpolant_at(p, values, x) - (3 - 2 * x[0] + 0.01 * x[1])) < 1e-9);
         if (!isnan(values[i]))
-            assert_true(sgi_interpolant_at(p, 0, points + 2 * i) == values[i]);
+            assert_true(sgi_interpolant_at(p, values, points + 2 * i) == values[i]);
     }
     sgi_interpolant_destroy(p);
 }
@@ -252,7 +252,7 @@ static void the_tree_finds_the_nearest(void **state)
         double x[3] = {0.1 + 0.8 * fmod((double)i * 0.618, 1),
                        0.1 + 0.8 * fmod((double)i * 0.755, 1),
                        0.1 + 0.8 * fmod((double)i * 0.57, 1)};
-        worst = fmax(worst, fabs(sgi_interpolant_at(p, 0, x) - (sin(5 * x[0]) + x[1] * x[2])));
+        worst = fmax(worst, fabs(sgi_interpolant_at(p, values, x) - (sin(5 * x[0]) + x[1] * x[2])));
     }
     assert_true(worst < 0.25); /* half the curvature, 12.5, times the square of 0.1 */
     sgi_interpolant_destroy(p);

@@ -123,6 +123,48 @@ static void a_field_may_have_none(void **state)
     sgi_problem_destroy(problem);
 }
 
+/* Between the points of the files the error is that of its neighbours, and not the difference to an
+ * interpolated reference; of another reference it is known everywhere. */
+static void errors_lie_between_those_of_the_points(void **state)
+{
+    (void)state;
+    static const double points[3][2] = {{0.25, 1}, {0.5, 1}, {0.375, 1}}; /* the last is between */
+    static const char *const others[] = {"{u: x, v: t}", "{file: a.csv, at: grid}"};
+    double u[3], v[3], u_net[3], v_net[3];
+    double *const errors_at[2] = {u, v}, *const values_at[2] = {u_net, v_net};
+    sgi_places places = {NULL, &points[0][0], 3};
+    sg_pinn *pinn;
+    sgi_errors *errors;
+    put_table("a.csv", "x,t,u,v", "");
+    put_table("b.csv", "x,t,unused,v", "");
+    sgi_problem *problem = read_it("[{file: a.csv, columns: {v: none}}, {file: b.csv}]");
+    assert_ok(sgi_pinn_over(&pinn, problem, NULL));
+    assert_ok(sgi_errors_create(&errors, problem, NULL, NULL));
+    assert_ok(sgi_errors_measure(errors, sg_pinn_network(pinn), NULL));
+    assert_ok(sgi_errors_between(errors, &places, errors_at, NULL));
+    assert_ok(sgi_quantities_evaluate(problem, &errors->values, sg_pinn_network(pinn), &places,
+                                      values_at, NULL, NULL));
+    for (int i = 0; i < 2; i++) {
+        assert_true(fabs(u[i] - (u_net[i] - u_of(points[i][0], 1))) < 1e-12);
+        assert_true(fabs(v[i] - (v_net[i] - v_of(points[i][0], 1))) < 1e-12);
+    }
+    assert_true(fabs(u[2] - (u[0] + u[1]) / 2) < 1e-12);
+    assert_true(fabs(v[2] - (v[0] + v[1]) / 2) < 1e-12);
+    /* the network bends between the points, the reference does not: the two do differ */
+    assert_true(fabs(u[2] - (u_net[2] - u_of(points[2][0], 1))) > 1e-8);
+    sgi_errors_destroy(errors);
+    sg_pinn_close(pinn);
+    sgi_problem_destroy(problem);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        problem = read_it(others[i]);
+        assert_ok(sgi_errors_create(&errors, problem, NULL, NULL));
+        assert_int_equal(sgi_errors_between(errors, &places, errors_at, NULL),
+                         SG_ERROR_UNSUPPORTED);
+        sgi_errors_destroy(errors);
+        sgi_problem_destroy(problem);
+    }
+}
+
 static void points_left_out_are_told(void **state)
 {
     (void)state;
@@ -258,6 +300,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_are_those_of_the_formula),
         cmocka_unit_test(a_field_may_have_none),
+        cmocka_unit_test(errors_lie_between_those_of_the_points),
         cmocka_unit_test(points_left_out_are_told),
         cmocka_unit_test(runs_keep_a_copy),
         cmocka_unit_test(mistakes_are_refused),

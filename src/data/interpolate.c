@@ -359,8 +359,7 @@ bool sgi_interpolant_grid(const sgi_interpolant *p, size_t *lengths)
     return p->axes[0] != NULL;
 }
 
-double sgi_interpolant_at(const sgi_interpolant *p, size_t q, const double *point)
+double sgi_interpolant_at(const sgi_interpolant *p, const double *values, const double *point)
 {
-    const double *values = p->samples->values + q * p->samples->count;
     return p->axes[0] ? grid_value(p, values, point) : scattered_value(p, values, point);
 }

@@ -21,7 +21,9 @@ void sgi_interpolant_destroy(sgi_interpolant *interpolant); /* NULL is allowed *
 /* Whether the points are those of a grid; lengths (coordinates) if it is not NULL. */
 bool sgi_interpolant_grid(const sgi_interpolant *interpolant, size_t *lengths);
 
-/* Quantity q at a point. May be called from several threads. */
-double sgi_interpolant_at(const sgi_interpolant *interpolant, size_t q, const double *point);
+/* At a point, what has `values` (count) at the samples: a quantity of theirs, or anything else that
+ * is known there. May be called from several threads. */
+double sgi_interpolant_at(const sgi_interpolant *interpolant, const double *values,
+                          const double *point);
 
 #endif

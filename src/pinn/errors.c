@@ -246,3 +246,21 @@ sg_status sgi_errors_measure(sgi_errors *errors, sg_jet_network *network, sg_poo
     errors->field_count = fields + 1;
     return SG_OK;
 }
+
+sg_status sgi_errors_between(const sgi_errors *errors, const sgi_places *places,
+                             double *const *outputs, sg_pool *pool)
+{
+    size_t fields = (size_t)errors->problem->names.field_count;
+    if (!errors->of_files)
+        return SG_ERROR_UNSUPPORTED;
+    double **own = allocate_fields(&errors->allocator, fields, errors->count);
+    sg_status status = all_there(own, fields) ? SG_OK : SG_ERROR_MEMORY;
+    for (size_t f = 0; f < fields && status == SG_OK; f++)
+        for (size_t i = 0; i < errors->count; i++)
+            own[f][i] = errors->prediction[f][i] - errors->reference[f][i];
+    if (status == SG_OK)
+        status = sgi_places_between(errors->problem, (const double *const *)own, places, outputs,
+                                    pool, &errors->allocator);
+    release_fields(&errors->allocator, own, fields);
+    return status;
+}

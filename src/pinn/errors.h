@@ -44,4 +44,11 @@ const char *sgi_errors_sentence(const sgi_errors *errors, char *text, size_t siz
 /* Relative L2 and largest error of each field; rewrites errors->fields. */
 SG_CHECKED sg_status sgi_errors_measure(sgi_errors *errors, sg_jet_network *network, sg_pool *pool);
 
+/* Prediction minus reference at the places, as last measured, where the reference is known at the
+ * points of its files: between these the errors are interpolated, and not the reference, whose own
+ * shape between its points is not known so well. outputs[f] (count) for field f; NaN where there is
+ * none. Of other references SG_ERROR_UNSUPPORTED. */
+SG_CHECKED sg_status sgi_errors_between(const sgi_errors *errors, const sgi_places *places,
+                                        double *const *outputs, sg_pool *pool);
+
 #endif

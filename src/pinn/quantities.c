@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "problem/exact.h"
+#include "problem/solution_files.h"
 
 /* Memory for one chunk of points. */
 typedef struct chunk {
@@ -206,8 +207,10 @@ static void split_points(const chunk *c, size_t coordinates, size_t n)
             c->columns[k * c->size + i] = c->points[i * coordinates + k];
 }
 
-sg_status sgi_places_reference(const sgi_problem *problem, const sgi_places *places,
-                               double *const *outputs, sg_pool *pool, const sg_allocator *given)
+/* The reference; or, with `own`, what is known at the points of its files, between them. */
+static sg_status evaluate_reference(const sgi_problem *problem, const double *const *own,
+                                    const sgi_places *places, double *const *outputs, sg_pool *pool,
+                                    const sg_allocator *given)
 {
     sg_allocator allocator = sgi_allocator_or_heap(given);
     size_t coordinates = (size_t)problem->names.coordinate_count;
@@ -227,9 +230,25 @@ sg_status sgi_places_reference(const sgi_problem *problem, const sgi_places *pla
             columns[k] = c.columns + k * c.size;
         for (size_t f = 0; f < fields; f++)
             parts[f] = outputs[f] + first;
-        status = sgi_exact_evaluate(problem, columns, n, parts, pool);
+        status = own ? sgi_solution_between(problem, own, columns, n, parts, pool)
+                     : sgi_exact_evaluate(problem, columns, n, parts, pool);
         blank_outside(&c, problem, places, problem->homes, parts, fields, n);
     }
     release_chunk(&c);
     return status;
+}
+
+sg_status sgi_places_reference(const sgi_problem *problem, const sgi_places *places,
+                               double *const *outputs, sg_pool *pool, const sg_allocator *given)
+{
+    return evaluate_reference(problem, NULL, places, outputs, pool, given);
+}
+
+sg_status sgi_places_between(const sgi_problem *problem, const double *const *own,
+                             const sgi_places *places, double *const *outputs, sg_pool *pool,
+                             const sg_allocator *given)
+{
+    if (problem->solution.kind != SG_SOLUTION_FILES)
+        return SG_ERROR_UNSUPPORTED;
+    return evaluate_reference(problem, own, places, outputs, pool, given);
 }

@@ -27,4 +27,10 @@ SG_CHECKED sg_status sgi_places_reference(const sgi_problem *problem, const sgi_
                                           double *const *outputs, sg_pool *pool,
                                           const sg_allocator *allocator);
 
+/* Between the own points of the reference's files, what is known of each field f there, own[f]
+ * (sgi_solution_points): outputs[f] (count). SG_ERROR_UNSUPPORTED if it is not from files. */
+SG_CHECKED sg_status sgi_places_between(const sgi_problem *problem, const double *const *own,
+                                        const sgi_places *places, double *const *outputs,
+                                        sg_pool *pool, const sg_allocator *allocator);
+
 #endif

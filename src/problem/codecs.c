@@ -231,10 +231,14 @@ const sgi_codec sgi_codec_grid = {
 /* Whether field.npz has an array of that name already. */
 static bool is_mapped(const sgi_names *names, const sgi_maps_list *list, const sgi_yaml *item)
 {
-    static const char reference[] = "_reference", residual[] = "residual_";
-    size_t end = sizeof reference - 1;
-    bool found = strncmp(item->text, residual, sizeof residual - 1) == 0 ||
-                 (item->length > end && strcmp(item->text + item->length - end, reference) == 0);
+    static const char *const suffixes[] = {"_reference", "_error"};
+    static const char residual[] = "residual_";
+    bool found = strncmp(item->text, residual, sizeof residual - 1) == 0;
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        size_t end = strlen(suffixes[i]);
+        found = found ||
+                (item->length > end && strcmp(item->text + item->length - end, suffixes[i]) == 0);
+    }
     for (int c = 0; c < names->coordinate_count; c++)
         found = found || sgi_yaml_is(item, names->coordinates[c]);
     for (int i = 0; i < list->count; i++)

@@ -85,7 +85,7 @@ sg_status sgi_exact_evaluate(const sgi_problem *problem, const double *const *co
     case SG_SOLUTION_COLE_HOPF:
         return evaluate_cole_hopf(problem, coordinates, count, fields[0], pool);
     case SG_SOLUTION_FILES:
-        return sgi_solution_between(problem, coordinates, count, fields, pool);
+        return sgi_solution_between(problem, NULL, coordinates, count, fields, pool);
     case SG_SOLUTION_NONE:
         break;
     }

@@ -212,12 +212,16 @@ static sg_status check_references(const sgi_problem *problem, sgi_reader *reader
 {
     const sgi_yaml *reference = sgi_yaml_get(problem->root, "reference");
     sg_status status = SG_OK;
-    for (int f = 0; reference && f < problem->names.field_count && status == SG_OK; f++) {
-        char name[128];
-        snprintf(name, sizeof name, "%s_reference", problem->names.fields[f]);
-        status = check_clash(problem, reader, sgi_yaml_get(problem->root, "fields"), name,
-                             "a reference");
-    }
+    static const struct {
+        const char *suffix, *what;
+    } others[] = {{"_reference", "a reference"}, {"_error", "an error"}};
+    for (int f = 0; reference && f < problem->names.field_count; f++)
+        for (size_t i = 0; i < sizeof others / sizeof others[0] && status == SG_OK; i++) {
+            char name[128];
+            snprintf(name, sizeof name, "%s%s", problem->names.fields[f], others[i].suffix);
+            status = check_clash(problem, reader, sgi_yaml_get(problem->root, "fields"), name,
+                                 others[i].what);
+        }
     return status;
 }
 

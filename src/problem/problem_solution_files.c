@@ -186,6 +186,7 @@ void sgi_solution_release_files(sgi_problem *problem)
 
 typedef struct between {
     const sgi_problem *problem;
+    const double *const *own; /* or NULL: what the files have */
     const double *const *coordinates;
     double *const *fields;
     size_t count;
@@ -204,19 +205,26 @@ static void work(void *context, size_t unit, int worker)
             point[k] = job->coordinates[k][i];
         for (int f = 0; f < job->problem->names.field_count; f++)
             job->fields[f][i] = NAN;
-        for (int n = 0; n < s->file_count; n++)
-            for (size_t q = 0; q < s->files[n].samples.quantity_count; q++) {
-                double *value = &job->fields[s->files[n].fields[q]][i];
-                if (isnan(*value))
-                    *value = sgi_interpolant_at(s->files[n].interpolant, q, point);
+        size_t before = 0; /* points of the files before this one */
+        for (int n = 0; n < s->file_count; n++) {
+            const sgi_samples *samples = &s->files[n].samples;
+            for (size_t q = 0; q < samples->quantity_count; q++) {
+                int f = s->files[n].fields[q];
+                const double *values =
+                    job->own ? job->own[f] + before : samples->values + q * samples->count;
+                if (isnan(job->fields[f][i]))
+                    job->fields[f][i] = sgi_interpolant_at(s->files[n].interpolant, values, point);
             }
+            before += samples->count;
+        }
     }
 }
 
-sg_status sgi_solution_between(const sgi_problem *problem, const double *const *coordinates,
-                               size_t count, double *const *fields, sg_pool *pool)
+sg_status sgi_solution_between(const sgi_problem *problem, const double *const *own,
+                               const double *const *coordinates, size_t count,
+                               double *const *fields, sg_pool *pool)
 {
-    between job = {problem, coordinates, fields, count};
+    between job = {problem, own, coordinates, fields, count};
     sg_pool_run(pool, sgi_parts(count, UNIT_POINTS), work, &job);
     return SG_OK;
 }

@@ -15,10 +15,12 @@ void sgi_solution_release_files(sgi_problem *problem)
     (void)problem;
 }
 
-sg_status sgi_solution_between(const sgi_problem *problem, const double *const *coordinates,
-                               size_t count, double *const *fields, sg_pool *pool)
+sg_status sgi_solution_between(const sgi_problem *problem, const double *const *own,
+                               const double *const *coordinates, size_t count,
+                               double *const *fields, sg_pool *pool)
 {
     (void)problem;
+    (void)own;
     (void)coordinates;
     (void)count;
     (void)fields;

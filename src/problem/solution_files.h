@@ -31,8 +31,10 @@ SG_CHECKED sg_status sgi_solution_read_files(sgi_problem *problem, sgi_reader *r
                                              const sgi_yaml *node);
 void sgi_solution_release_files(sgi_problem *problem);
 
-/* All fields between the points of the files, NaN where there is nothing; see exact.h. */
-SG_CHECKED sg_status sgi_solution_between(const sgi_problem *problem,
+/* All fields between the points of the files, NaN where there is nothing; see exact.h. `own` is
+ * something else that is known of each field f at the files' own points, own[f]
+ * (sgi_solution_points); NULL: what the files have. */
+SG_CHECKED sg_status sgi_solution_between(const sgi_problem *problem, const double *const *own,
                                           const double *const *coordinates, size_t count,
                                           double *const *fields, sg_pool *pool);
 

@@ -201,19 +201,36 @@ static size_t field_pictures(const gallery *g, const char *field, picture list[S
     return count;
 }
 
-/* Prediction minus reference, of every run that has the field; none without a reference. */
+/* The error of a field that a run has written down: where its reference is known at the points of a
+ * file. */
+static const double *written_error(const gallery *g, size_t r, const char *field)
+{
+    return sgi_field_grid_values(&g->grid, g->runs[r], field, "_error");
+}
+
+/* Prediction minus reference; NULL when the run has not the field. */
+static const double *error_of(const gallery *g, size_t r, const char *field,
+                              const double *reference)
+{
+    const double *written = written_error(g, r, field);
+    const double *values = sgi_field_grid_values(&g->grid, g->runs[r], field, "");
+    if (written || !values)
+        return written;
+    double *error = sgi_page_memory(g->page, g->grid.count, sizeof *error);
+    for (size_t i = 0; error && i < g->grid.count; i++)
+        error[i] = values[i] - reference[i];
+    return error;
+}
+
+/* The errors of every run that has the field; none without a reference. */
 static size_t error_pictures(const gallery *g, const char *field, picture list[SOURCES_MOST])
 {
     size_t count = 0;
     const double *reference = reference_of(g, field);
     for (size_t r = 0; reference && r < g->run_count; r++) {
-        const double *values = sgi_field_grid_values(&g->grid, g->runs[r], field, "");
-        double *error = values ? sgi_page_memory(g->page, g->grid.count, sizeof *error) : NULL;
-        if (!error)
-            continue;
-        for (size_t i = 0; i < g->grid.count; i++)
-            error[i] = values[i] - reference[i];
-        list[count++] = picture_of(g, r, error);
+        const double *error = error_of(g, r, field, reference);
+        if (error)
+            list[count++] = picture_of(g, r, error);
     }
     return count;
 }
@@ -364,6 +381,9 @@ static void error_maps(const gallery *g, const char *field)
                      .label = "error"};
     begin_figure(g, list, count, maps, "the error of", "Prediction minus reference of", field);
     sgi_text_add(g->page->out, ", centred on zero");
+    if (written_error(g, 0, field))
+        sgi_text_add(g->page->out, "; it is known at the points of the reference's file, and "
+                                   "interpolated between them");
     if (cut) {
         sgi_text_add(g->page->out, "; colours end at the 99.5th percentile, the largest is ");
         sgi_text_number(g->page->out, largest);

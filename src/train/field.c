@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "files/npz.h"
 #include "files/vti.h"
+#include "pinn/errors.h"
 
 enum { NAME_SIZE = 256 };
 
@@ -81,6 +82,28 @@ static sg_status add_fields(gallery *g, sg_jet_network *network)
         return status;
     arrays = take(g, "", problem->names.fields, "_reference", fields);
     return sgi_places_reference(problem, &places, arrays, g->pool, &g->allocator);
+}
+
+/* Where errors are known at the points of files only. The difference of a field and its reference
+ * between these points would mostly show how coarse they are. */
+static sg_status add_errors(gallery *g, sg_jet_network *network)
+{
+    sgi_problem *problem = g->problem;
+    sgi_places places = {&g->grid, NULL, g->grid.total};
+    sgi_errors *errors;
+    sg_status status = sgi_errors_create(&errors, problem, g->pool, &g->allocator);
+    if (status != SG_OK || !errors || !errors->of_files) {
+        sgi_errors_destroy(errors);
+        return status;
+    }
+    status = sgi_errors_measure(errors, network, g->pool);
+    if (status == SG_OK)
+        status = sgi_errors_between(
+            errors, &places,
+            take(g, "", problem->names.fields, "_error", (size_t)problem->names.field_count),
+            g->pool);
+    sgi_errors_destroy(errors);
+    return status;
 }
 
 static sg_status add_maps(gallery *g, sg_jet_network *network)
@@ -202,14 +225,18 @@ sg_status sgi_field_write(const char *folder, sgi_problem *problem, sg_jet_netwo
 {
     size_t fields = (size_t)problem->names.field_count;
     size_t maps = (size_t)problem->settings.evaluation.maps.count;
+    bool of_files = problem->solution.kind == SG_SOLUTION_FILES;
     gallery g = {.allocator = sgi_allocator_or_heap(given),
                  .problem = problem,
                  .grid = sgi_field_grid(problem),
-                 .most = 2 * fields + maps + (size_t)sgi_problem_equation_count(problem) + 1,
+                 .most = (of_files ? 3 : 2) * fields + maps +
+                         (size_t)sgi_problem_equation_count(problem) + 1,
                  .pool = pool};
     sg_status status = allocate(&g);
     if (status == SG_OK)
         status = add_fields(&g, network);
+    if (status == SG_OK)
+        status = add_errors(&g, network);
     if (status == SG_OK)
         status = add_maps(&g, network);
     if (status == SG_OK)

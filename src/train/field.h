@@ -13,7 +13,8 @@ sgi_box_grid sgi_field_grid(const sgi_problem *problem);
 
 /* Writes folder/field.npz and the same for ParaView, folder/field.vti: an axis for each coordinate,
  * then for each field F its values F, the reference F_reference when there is one, the quantities
- * of evaluation.maps, and residual_E for each equation E. */
+ * of evaluation.maps, and residual_E for each equation E. Where the reference comes from files and
+ * errors are measured at their points, F_error has the errors between these. */
 SG_CHECKED sg_status sgi_field_write(const char *folder, sgi_problem *problem,
                                      sg_jet_network *network, sg_pool *pool,
                                      const sg_allocator *allocator, sg_diagnostic *diagnostic);
