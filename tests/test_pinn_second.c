@@ -194,6 +194,45 @@ static void what_does_not_fit_is_refused_with_what_would(void **state)
     assert_non_null(strstr(diagnostic.suggestion, "most: "));
     assert_ok(sgi_problem_fits(problem, false, &diagnostic));
     sgi_problem_destroy(problem);
+    /* the kernel form can do without its matrix, and says so */
+    static const char *const kernel[] = {"network.hidden=4x64", "training.optimizer=kernel",
+                                         "training.points.most=200000", "training.solver=cg"};
+    assert_ok(
+        sgi_problem_read(&problem, "test.yaml", HEAT, strlen(HEAT), kernel, 3, NULL, &diagnostic));
+    assert_status(sgi_problem_fits(problem, true, &diagnostic), SG_ERROR_MEMORY);
+    assert_non_null(strstr(diagnostic.message, "12737 parameters and 200000 points"));
+    assert_non_null(strstr(diagnostic.suggestion, "'training.solver: cg'"));
+    sgi_problem_destroy(problem);
+    assert_ok(
+        sgi_problem_read(&problem, "test.yaml", HEAT, strlen(HEAT), kernel, 4, NULL, &diagnostic));
+    assert_ok(sgi_problem_fits(problem, true, &diagnostic));
+    sgi_problem_destroy(problem);
+}
+
+/* A file that names no network gets a small one where the method is for such. */
+static void networks_are_small_by_themselves(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *training;
+        int width;
+    } cases[] = {{"{steps: 5}", 64},          {"{optimizer: levenberg}", 20},
+                 {"{optimizer: bfgs}", 20},   {"[{steps: 5}, {optimizer: ssbroyden}]", 20},
+                 {"{optimizer: kernel}", 64}, {"{optimizer: lbfgs}", 64}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512];
+        sgi_problem *problem;
+        sg_diagnostic diagnostic;
+        snprintf(text, sizeof text,
+                 "coordinates: {x: [0, 1]}\nfields: [u]\nequations: {a: u_xx = 1}\n"
+                 "conditions: {ends: {at: x = 0 | x = 1, u: 0}}\ntraining: %s\n",
+                 cases[i].training);
+        assert_ok(
+            sgi_problem_read(&problem, "t.yaml", text, strlen(text), NULL, 0, NULL, &diagnostic));
+        assert_int_equal(problem->settings.network.hidden.count, 4);
+        assert_int_equal(problem->settings.network.hidden.values[3], cases[i].width);
+        sgi_problem_destroy(problem);
+    }
 }
 
 /* ---- Steps ------------------------------------------------------------------------------------
@@ -465,6 +504,7 @@ int main(void)
         cmocka_unit_test(stages_are_read_and_written),
         cmocka_unit_test(what_does_not_go_together_is_refused),
         cmocka_unit_test(what_does_not_fit_is_refused_with_what_would),
+        cmocka_unit_test(networks_are_small_by_themselves),
         cmocka_unit_test(few_steps_go_far),
         cmocka_unit_test(a_tolerance_ends_the_training),
         cmocka_unit_test(seconds_end_a_stage),

@@ -30,6 +30,17 @@ static void test_under_determined(void **state)
         const char *text, *remark; /* NULL: none */
     } cases[] = {
         {XT "fields: u\nequations: {a: u_t = u_xx}\nconditions:\n" START ENDS, NULL},
+        {XT "fields: u\nequations: {a: u_t = u_xx}\nconditions:\n" START ENDS
+            "training: {optimizer: levenberg}\n",
+         NULL},
+        {XT "fields: u\nequations: {a: u_t = u_xx}\nconditions:\n" START ENDS
+            "training: [{steps: 5}, {optimizer: ssbroyden}]\nnetwork: {hidden: 4 x 64}\n",
+         "a step of 'ssbroyden' with 12737 weights takes seconds: 'network.hidden: 4 x 20' is "
+         "enough for most problems, and the optimizers 'kernel' and 'lbfgs' are for larger "
+         "networks"},
+        {XT "fields: u\nequations: {a: u_t = u_xx}\nconditions:\n" START ENDS
+            "training: {optimizer: kernel}\nnetwork: {hidden: 4 x 64}\n",
+         NULL},
         {XT "fields: u\nequations: {a: u_t = u_xx}\n",
          "there are no conditions: the equations alone leave the solution open"},
         {XT "fields: u\nequations: {a: u_t = u_xx}\nconditions:\n" ENDS,

@@ -289,6 +289,9 @@ int64_t sgi_problem_steps(const sgi_problem *problem);
 /* Whether a stage has an optimizer of second order. */
 bool sgi_problem_is_second(const sgi_problem *problem);
 
+/* The first stage whose method is for small networks (second/methods.h), or NULL. */
+const sgi_training_settings *sgi_problem_dense(const sgi_problem *problem);
+
 /* The points in the domain that such a stage may use, and the bytes that its matrices, vectors and
  * points then take. */
 int64_t sgi_problem_most_points(const sgi_problem *problem, const sgi_training_settings *training);

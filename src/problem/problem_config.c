@@ -71,21 +71,24 @@ static sg_status second_fits(const sgi_problem *problem, const sgi_training_sett
 {
     char what[120];
     double bytes = sgi_problem_second_bytes(problem, training);
-    (void)snprintf(what, sizeof what, "the optimizer '%s' with %.4g parameters and %lld points",
+    (void)snprintf(what, sizeof what, "the optimizer '%s' with %.12g parameters and %lld points",
                    sgi_training_optimizer(training), sgi_problem_parameters(problem),
                    (long long)sgi_problem_most_points(problem, training));
     sg_status status = sgi_memory_fits(bytes, what, diagnostic);
     if (status == SG_OK)
         return SG_OK;
-    sgi_training_settings fewer = *training;
+    sgi_training_settings fewer = *training, free = *training;
+    free.solve = SGI_SOLVE_CG;
+    bool without = sgi_training_solver(&free) == SGI_SOLVER_FREE &&
+                   sgi_memory_fits(sgi_problem_second_bytes(problem, &free), what, NULL) == SG_OK;
     for (fewer.points_most = 1 << 14; fewer.points_most >= 128; fewer.points_most /= 2) {
         fewer.points_start = fewer.points_most / 2;
         if (sgi_memory_fits(sgi_problem_second_bytes(problem, &fewer), what, NULL) != SG_OK)
             continue;
-        sgi_diagnostic_suggest(diagnostic,
-                               "'training.points: {start: %lld, most: %lld}' would fit, or a "
-                               "smaller network",
-                               (long long)fewer.points_start, (long long)fewer.points_most);
+        sgi_diagnostic_suggest(
+            diagnostic, "'training.points: {start: %lld, most: %lld}' would fit, or %s",
+            (long long)fewer.points_start, (long long)fewer.points_most,
+            without ? "'training.solver: cg', which needs no matrix" : "a smaller network");
         return status;
     }
     sgi_diagnostic_suggest(diagnostic, "a smaller network would fit");

@@ -120,6 +120,17 @@ static sg_status read_stage(sgi_problem *problem, sgi_reader *reader, const sgi_
     return status;
 }
 
+/* What a network is unless the file says otherwise: in double, and small where the cost of a step
+ * grows with the square of its weights. */
+static void set_network_defaults(sgi_problem *problem)
+{
+    sgi_settings *settings = &problem->settings;
+    if (sgi_problem_is_second(problem))
+        settings->network.precision = SG_FLOAT64;
+    if (sgi_problem_dense(problem))
+        settings->network.hidden = (sgi_widths){.count = 4, .values = {20, 20, 20, 20}};
+}
+
 sg_status sgi_problem_read_training(sgi_problem *problem, sgi_reader *reader)
 {
     sgi_settings *settings = &problem->settings;
@@ -137,8 +148,7 @@ sg_status sgi_problem_read_training(sgi_problem *problem, sgi_reader *reader)
         stage = stage ? stage->next : NULL;
     } while (stage && status == SG_OK);
     settings->training = settings->stages.values[0];
-    if (sgi_problem_is_second(problem)) /* unless the file says otherwise */
-        settings->network.precision = SG_FLOAT64;
+    set_network_defaults(problem);
     return status;
 }
 
@@ -152,6 +162,16 @@ bool sgi_problem_is_second(const sgi_problem *problem)
         if (sgi_training_is_second(&stages->values[i]))
             return true;
     return false;
+}
+
+const sgi_training_settings *sgi_problem_dense(const sgi_problem *problem)
+{
+    const sgi_stages *stages = &problem->settings.stages;
+    for (int i = 0; i < stages->count; i++)
+        if (sgi_training_is_second(&stages->values[i]) &&
+            sgi_second_is_dense(sgi_training_second(&stages->values[i])))
+            return &stages->values[i];
+    return NULL;
 }
 
 /* The first stage whose optimizer is of second order. */

@@ -336,6 +336,19 @@ static void check_margin(const sgi_problem *problem, sgi_remarks *remarks)
                         "with 'residual'");
 }
 
+/* A method of second order on a network for another one. */
+static void check_size(const sgi_problem *problem, sgi_remarks *remarks)
+{
+    enum { MANY = 5000 };
+    const sgi_training_settings *dense = sgi_problem_dense(problem);
+    double parameters = sgi_problem_parameters(problem);
+    if (dense && parameters > MANY)
+        remark(remarks,
+               "a step of '%s' with %.0f weights takes seconds: 'network.hidden: 4 x 20' is enough "
+               "for most problems, and the optimizers 'kernel' and 'lbfgs' are for larger networks",
+               sgi_training_optimizer(dense), parameters);
+}
+
 /* Of conditions that hold exactly: what they leave unused, and a reference that contradicts them.
  */
 static sg_status check_exact(const sgi_problem *problem, sgi_remarks *remarks)
@@ -455,6 +468,7 @@ sg_status sgi_problem_remarks(sgi_problem *problem, sgi_remarks *remarks)
     if (status == SG_OK)
         status = check_scales(problem, remarks);
     check_margin(problem, remarks);
+    check_size(problem, remarks);
     sgi_release(&problem->allocator, s);
     return status;
 }

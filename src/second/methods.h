@@ -40,6 +40,13 @@ static inline bool sgi_second_has_jacobian(sgi_second_kind kind)
     return kind == SGI_SECOND_LEVENBERG || kind == SGI_SECOND_KERNEL;
 }
 
+/* Whether its memory grows with the square of the number of parameters, and a step's time with it or
+ * faster: a method for small networks. */
+static inline bool sgi_second_is_dense(sgi_second_kind kind)
+{
+    return kind != SGI_SECOND_KERNEL && kind != SGI_SECOND_LBFGS;
+}
+
 /* The name in the list; "unknown" for other values. */
 static inline const char *sgi_second_name(int kind)
 {
