@@ -11,10 +11,12 @@ struct sg_pinn_batch {
     sg_pool *pool;
     sgi_residual *residual;
     sg_jet *engine;
-    sg_jet *integrals;    /* of the sets that are integrals alone; NULL: there are none */
-    sg_pinn_value *terms; /* (terms) */
-    double *means;        /* (terms) */
-    void *pulled;         /* (parameters): one set's share of J^T w */
+    sg_jet *integrals;     /* of the sets that are integrals alone; NULL: there are none */
+    sg_pinn_value *terms;  /* (terms) */
+    double *means;         /* (terms) */
+    void *pulled;          /* (parameters): one set's share of J^T w */
+    double *point_weights; /* (point_weight_count): of an integral's points; NULL: there are none */
+    size_t point_weight_count;
 };
 
 /* ---- Making -----------------------------------------------------------------------------------
@@ -66,6 +68,26 @@ static sg_status create_integrals(sg_pinn_batch *b, const sg_pinn_batch_config *
     return jet.set_count > 0 ? sg_jet_create(&b->integrals, &jet, &b->allocator) : SG_OK;
 }
 
+static size_t set_rows(const sg_pinn_batch *b, size_t set)
+{
+    return sg_pinn_items(b, set) * b->pinn->information.sets[set].components;
+}
+
+/* Makes room for the weights of every point of a set, where it is an integral. */
+static sg_status reserve_weights(sg_pinn_batch *b, size_t set)
+{
+    size_t count = set_rows(b, set);
+    if (!sgi_residual_is_integral(b->residual, (int)set) || count <= b->point_weight_count)
+        return SG_OK;
+    double *weights = sgi_allocate(&b->allocator, count, sizeof *weights);
+    if (!weights)
+        return SG_ERROR_MEMORY;
+    sgi_release(&b->allocator, b->point_weights);
+    b->point_weights = weights;
+    b->point_weight_count = count;
+    return SG_OK;
+}
+
 static sg_status create_arrays(sg_pinn_batch *b)
 {
     const sg_pinn_information *information = &b->pinn->information;
@@ -77,7 +99,10 @@ static sg_status create_arrays(sg_pinn_batch *b)
         return SG_ERROR_MEMORY;
     for (size_t k = 0; k < information->term_count; k++)
         b->terms[k] = (sg_pinn_value){information->terms[k].name, information->terms[k].weight, 0};
-    return SG_OK;
+    sg_status status = SG_OK;
+    for (size_t s = 0; s < information->set_count && status == SG_OK; s++)
+        status = reserve_weights(b, s);
+    return status;
 }
 
 sg_status sg_pinn_batch_create(sg_pinn_batch **out, sg_pinn *pinn,
@@ -121,6 +146,7 @@ void sg_pinn_batch_destroy(sg_pinn_batch *b)
     sgi_release(&b->allocator, b->terms);
     sgi_release(&b->allocator, b->means);
     sgi_release(&b->allocator, b->pulled);
+    sgi_release(&b->allocator, b->point_weights);
     sgi_release(&b->allocator, b);
 }
 
@@ -160,6 +186,8 @@ sg_status sg_pinn_give(sg_pinn_batch *b, size_t set, const double *points, size_
                            : SG_ERROR_ARGUMENT;
     if (status == SG_OK)
         status = sg_jet_resize(b->engine, set, sg_pinn_items(b, set), NULL);
+    if (status == SG_OK)
+        status = reserve_weights(b, set);
     if (status == SG_OK && sgi_residual_is_integral(b->residual, (int)set))
         status = sg_jet_resize(b->integrals, count_integrals(b, set), sg_pinn_items(b, set), NULL);
     return sgi_pinn_status(status, diagnostic);
@@ -261,11 +289,6 @@ void sg_pinn_gradients(sg_pinn_batch *b, void *const *gradients, sg_pinn_loss *l
 /* ---- Residuals --------------------------------------------------------------------------------
  */
 
-static size_t set_rows(const sg_pinn_batch *b, size_t set)
-{
-    return sg_pinn_items(b, set) * b->pinn->information.sets[set].components;
-}
-
 size_t sg_pinn_residual_count(const sg_pinn_batch *b)
 {
     if (!b)
@@ -322,17 +345,15 @@ static sg_status integral_rows(sg_pinn_batch *b, size_t set, size_t first, size_
     size_t bytes = sg_jet_network_parameters(network) * sgi_type_size(sg_jet_network_type(network));
     if (first > items || count > items - first)
         return SG_ERROR_ARGUMENT;
-    double *weights = sgi_allocate(&b->allocator, items * components, sizeof *weights);
-    sg_status status = weights ? SG_OK : SG_ERROR_MEMORY;
+    sg_status status = SG_OK;
     for (size_t j = 0; j < components && status == SG_OK && count > 0; j++) {
-        memset(weights, 0, items * components * sizeof *weights);
-        weights[j] = 1;
-        sgi_residual_average(b->residual, (int)set, weights, 1, true);
-        status = sg_jet_pull(b->engine, set, weights, rows + j * bytes);
+        memset(b->point_weights, 0, items * components * sizeof *b->point_weights);
+        b->point_weights[j] = 1;
+        sgi_residual_average(b->residual, (int)set, b->point_weights, 1, true);
+        status = sg_jet_pull(b->engine, set, b->point_weights, rows + j * bytes);
     }
     for (size_t i = 1; i < count && status == SG_OK; i++)
         memcpy(rows + i * components * bytes, rows, components * bytes);
-    sgi_release(&b->allocator, weights);
     return status;
 }
 
@@ -359,15 +380,14 @@ sg_status sg_pinn_push(sg_pinn_batch *b, const void *direction, double *products
     return status;
 }
 
-/* The weights of a set as its points get them; `memory` is for a copy of those of an integral. */
-static const double *point_weights(const sg_pinn_batch *b, size_t set, const double *weights,
-                                   double *memory)
+/* The weights of a set as its points get them. */
+static const double *point_weights(const sg_pinn_batch *b, size_t set, const double *weights)
 {
-    if (!memory || !sgi_residual_is_integral(b->residual, (int)set))
+    if (!sgi_residual_is_integral(b->residual, (int)set))
         return weights;
-    memcpy(memory, weights, set_rows(b, set) * sizeof *memory);
-    sgi_residual_average(b->residual, (int)set, memory, 1, true);
-    return memory;
+    memcpy(b->point_weights, weights, set_rows(b, set) * sizeof *b->point_weights);
+    sgi_residual_average(b->residual, (int)set, b->point_weights, 1, true);
+    return b->point_weights;
 }
 
 sg_status sg_pinn_pull(sg_pinn_batch *b, const double *weights, void *gradient)
@@ -375,22 +395,14 @@ sg_status sg_pinn_pull(sg_pinn_batch *b, const double *weights, void *gradient)
     if (!b || !weights || !gradient)
         return SG_ERROR_ARGUMENT;
     const sg_jet_network *network = b->pinn->network;
-    double *memory = NULL;
-    if (b->integrals) {
-        memory = sgi_allocate(&b->allocator, sg_pinn_residual_count(b), sizeof *memory);
-        if (!memory)
-            return SG_ERROR_MEMORY;
-    }
     sg_status status = SG_OK;
     for (size_t s = 0; s < b->pinn->information.set_count && status == SG_OK; s++) {
-        status = sg_jet_pull(b->engine, s, point_weights(b, s, weights, memory),
-                             s ? b->pulled : gradient);
+        status = sg_jet_pull(b->engine, s, point_weights(b, s, weights), s ? b->pulled : gradient);
         if (s && status == SG_OK)
             add(gradient, b->pulled, sg_jet_network_type(network),
                 sg_jet_network_parameters(network));
         weights += set_rows(b, s);
     }
-    sgi_release(&b->allocator, memory);
     return status;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "pinn/moving.h"
+#include "pinn/objective.h"
 #include "second/levenberg.h"
 #include "second/quasi.h"
 
@@ -28,14 +29,13 @@ struct sgi_second {
     sg_pinn *pinn;
     const sgi_training_settings *training;
     sg_pinn_batch *batch;
-    sg_jacobian *jacobian;
+    sgi_pinn_objective *objective;
     sgi_moving *moving;
     sgi_causal *causal;       /* NULL: every time counts alike */
     sgi_levenberg *levenberg; /* or */
     sgi_quasi *quasi;
-    size_t most;                 /* points of the domain */
-    size_t most_residuals;       /* with those of the conditions */
-    sgi_parameter_span *tensors; /* all parameters, for Levenberg-Marquardt */
+    size_t most;           /* points of the domain */
+    size_t most_residuals; /* with those of the conditions */
     /* state_head, the points (most, coordinates), causal factors, the method's own */
     unsigned char *state;
     size_t state_size;
@@ -61,57 +61,6 @@ static double *factors_of(const sgi_second *s)
 static double *method_state(const sgi_second *s)
 {
     return factors_of(s) + sgi_causal_chunks(s->training);
-}
-
-/* ---- The objective ----------------------------------------------------------------------------
- */
-
-static sg_status gradient(void *context, double *to, double *f)
-{
-    const sgi_second *s = context;
-    sg_pinn_loss loss;
-    if (to)
-        sg_pinn_gradient(s->batch, to, &loss);
-    else
-        sg_pinn_loss_at(s->batch, &loss);
-    *f = loss.total;
-    return SG_OK;
-}
-
-static size_t count(void *context)
-{
-    return sg_pinn_residual_count(((const sgi_second *)context)->batch);
-}
-
-static sg_status residuals(void *context, double *to)
-{
-    sg_pinn_residuals(((const sgi_second *)context)->batch, to);
-    return SG_OK;
-}
-
-static sg_status push(void *context, const double *direction, double *products)
-{
-    return sg_pinn_push(((const sgi_second *)context)->batch, direction, products);
-}
-
-static sg_status pull(void *context, const double *weights, double *products)
-{
-    return sg_pinn_pull(((const sgi_second *)context)->batch, weights, products);
-}
-
-static sg_status normal(void *context, const sg_normal_equations *parts)
-{
-    return sg_jacobian_normal(((const sgi_second *)context)->jacobian, parts);
-}
-
-static sg_status kernel(void *context, const double *columns, double *to)
-{
-    return sg_jacobian_column_kernel(((const sgi_second *)context)->jacobian, columns, to);
-}
-
-static sg_status tensor_kernel(void *context, const double *weights, double *to)
-{
-    return sg_jacobian_kernel(((const sgi_second *)context)->jacobian, weights, to);
 }
 
 /* ---- Making -----------------------------------------------------------------------------------
@@ -168,26 +117,6 @@ static sg_status create_state(sgi_second *s)
     return SG_OK;
 }
 
-/* The tensors of the network, and unknown constants, as they lie among the parameters. */
-static sg_status list_tensors(sgi_second *s, sgi_objective *objective)
-{
-    const sg_params *params = sg_pinn_params(s->pinn);
-    size_t count = sg_params_count(params);
-    s->tensors = sgi_allocate(&s->allocator, count, sizeof *s->tensors);
-    if (!s->tensors)
-        return SG_ERROR_MEMORY;
-    for (size_t i = 0; i < count; i++) {
-        const sg_span *span = sg_params_at(params, i);
-        s->tensors[i] =
-            (sgi_parameter_span){.begin = (size_t)((double *)span->value - objective->values),
-                                 .count = span->count,
-                                 .layer = span->layer};
-    }
-    objective->tensors = s->tensors;
-    objective->tensor_count = count;
-    return SG_OK;
-}
-
 static sgi_levenberg_config levenberg_config(const sgi_second *s, sg_pool *pool, sg_isa isa)
 {
     const sgi_training_settings *t = s->training;
@@ -203,29 +132,17 @@ static sgi_levenberg_config levenberg_config(const sgi_second *s, sg_pool *pool,
 
 static sg_status create_method(sgi_second *s, sg_pool *pool, sg_isa isa)
 {
-    sgi_objective objective = {.context = s,
-                               .parameters = sg_jet_network_parameters(s->pinn->network),
-                               .values = sg_jet_network_values(s->pinn->network),
-                               .gradient = gradient,
-                               .count = count,
-                               .residuals = residuals,
-                               .push = push,
-                               .pull = pull,
-                               .normal = normal,
-                               .kernel = kernel,
-                               .tensor_kernel = tensor_kernel};
-    s->most_residuals = sg_pinn_residual_count(s->batch);
+    sg_status status = sgi_pinn_objective_create(&s->objective, s->pinn, s->batch, has_jacobian(s),
+                                                 pool, isa, &s->allocator);
+    if (status != SG_OK)
+        return status;
+    const sgi_objective *objective = sgi_pinn_objective_of(s->objective);
+    s->most_residuals = objective->count(objective->context);
     if (!has_jacobian(s))
-        return sgi_quasi_create(&s->quasi, sgi_training_second(s->training), &objective,
+        return sgi_quasi_create(&s->quasi, sgi_training_second(s->training), objective,
                                 method_state(s), pool, &s->allocator);
-    sg_jacobian_config jacobian = {.jet = sg_pinn_engine(s->batch)};
     sgi_levenberg_config config = levenberg_config(s, pool, isa);
-    sg_status status = list_tensors(s, &objective);
-    if (status == SG_OK)
-        status = sg_jacobian_create(&s->jacobian, &jacobian, &s->allocator);
-    if (status == SG_OK)
-        status = sgi_levenberg_create(&s->levenberg, &objective, &config, &s->allocator);
-    return status;
+    return sgi_levenberg_create(&s->levenberg, objective, &config, &s->allocator);
 }
 
 sg_status sgi_second_create(sgi_second **out, sg_pinn *pinn, const sgi_training_settings *training,
@@ -265,11 +182,10 @@ void sgi_second_destroy(sgi_second *s)
         return;
     sgi_levenberg_destroy(s->levenberg);
     sgi_quasi_destroy(s->quasi);
-    sg_jacobian_destroy(s->jacobian);
+    sgi_pinn_objective_destroy(s->objective);
     sgi_moving_destroy(s->moving);
     sgi_causal_destroy(s->causal);
     sg_pinn_batch_destroy(s->batch);
-    sgi_release(&s->allocator, s->tensors);
     sgi_release(&s->allocator, s->state);
     sgi_release(&s->allocator, s);
 }
@@ -420,5 +336,5 @@ size_t sgi_second_memory(const sgi_second *s)
                              : sgi_levenberg_memory(parameters, (double)s->most_residuals,
                                                     sgi_training_solver(s->training));
     return s->state_size + sg_jet_memory(sg_pinn_engine(s->batch)) + sgi_moving_memory(s->moving) +
-           sgi_causal_memory(s->causal) + sg_jacobian_memory(s->jacobian) + (size_t)method;
+           sgi_causal_memory(s->causal) + sgi_pinn_objective_memory(s->objective) + (size_t)method;
 }

@@ -293,11 +293,6 @@ sg_status sgi_problem_check_training(const sgi_problem *problem, sgi_reader *rea
                       "the kernels are measured beside steps of first order",
                       "leave diagnose.every out");
     for (int k = 0; k < problem->set_count; k++)
-        if (problem->sets[k].integral)
-            return refuse(problem, reader, "conditions", problem->sets[k].name,
-                          "an integral is no residual of single points",
-                          "a condition at points, or an optimizer of first order");
-    for (int k = 0; k < problem->set_count; k++)
         if (problem->sets[k].distribution == SG_DRAW_GRID)
             return refuse(problem, reader, "sampling", "distribution",
                           "a grid cannot be redrawn, nor grow point by point", "'sobol' can");
