@@ -151,7 +151,7 @@ typedef struct sg_pinn_interval {
  * correlations (unknown_count, unknown_count) unless that is NULL. The noise is that of the data's
  * standard deviations, or is estimated from the differences that are left. They hold for a fit that
  * was trained to its end. SG_ERROR_UNSUPPORTED, with a reason, without unknown constants or data,
- * with conditions on integrals, or for more than 6000 parameters. */
+ * or for more than 6000 parameters. */
 SG_CHECKED sg_status sg_pinn_intervals(sg_pinn *pinn, sg_pinn_interval *intervals,
                                        double *correlations, sg_pool *pool,
                                        sg_diagnostic *diagnostic);

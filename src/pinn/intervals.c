@@ -8,6 +8,7 @@
 
 #include "base/diagnostic.h"
 #include "base/params.h"
+#include "pinn/objective.h"
 #include "pinn/student.h"
 #include "pinn/uncertainty.h"
 #include "problem/data.h"
@@ -75,9 +76,6 @@ static sg_status check(const sg_pinn *pinn, sg_diagnostic *diagnostic)
         return refuse(diagnostic, "the problem has no unknown constants");
     if (problem->data_count == 0)
         return refuse(diagnostic, "the problem has no data, whose noise they would come from");
-    for (int k = 0; k < problem->set_count; k++)
-        if (problem->sets[k].integral)
-            return refuse(diagnostic, "the problem has a condition on an integral");
     if (sg_jet_network_parameters(pinn->network) > MOST_PARAMETERS) {
         snprintf(text, sizeof text,
                  "they need the square of all parameters, of which there may be "
@@ -133,6 +131,19 @@ static double *take(work *w, size_t count)
     return sgi_allocate(&w->result->allocator, count, sizeof(double));
 }
 
+static sg_status find_matrix(work *w)
+{
+    sgi_pinn_objective *handle;
+    sg_status status = sgi_pinn_objective_create(&handle, w->twin, w->batch, true, w->pool,
+                                                 SG_ISA_AUTO, &w->result->allocator);
+    if (status != SG_OK)
+        return status;
+    const sgi_objective *objective = sgi_pinn_objective_of(handle);
+    status = objective->normal(objective->context, &(sg_normal_equations){.matrix = w->matrix});
+    sgi_pinn_objective_destroy(handle);
+    return status;
+}
+
 static sg_status prepare(work *w)
 {
     sg_pinn_loss loss;
@@ -149,12 +160,7 @@ static sg_status prepare(work *w)
     if (!w->matrix || !w->gradient || !w->scratch || !w->r || !w->rows || !w->covariance ||
         !w->share || !w->part)
         return SG_ERROR_MEMORY;
-    sg_jacobian *jacobian;
-    sg_jacobian_config config = {.jet = sg_pinn_engine(w->batch)};
-    sg_status status = sg_jacobian_create(&jacobian, &config, &w->result->allocator);
-    if (status == SG_OK)
-        status = sg_jacobian_normal(jacobian, &(sg_normal_equations){.matrix = w->matrix});
-    sg_jacobian_destroy(jacobian);
+    sg_status status = find_matrix(w);
     if (status != SG_OK)
         return status;
     sg_pinn_gradient(w->batch, w->gradient, &loss);

@@ -23,7 +23,7 @@ typedef struct sgi_intervals {
 } sgi_intervals;
 
 /* SG_ERROR_UNSUPPORTED, with a sentence in the diagnostic, where there are none: without unknown
- * constants or data, with conditions on integrals, or with too many parameters. */
+ * constants or data, or with too many parameters. */
 SG_CHECKED sg_status sgi_intervals_create(sgi_intervals **intervals, sg_pinn *pinn, sg_pool *pool,
                                           const sg_allocator *allocator, sg_diagnostic *diagnostic);
 void sgi_intervals_destroy(sgi_intervals *intervals); /* NULL is allowed */

@@ -12,9 +12,9 @@
 
 typedef struct sgi_pinn_objective sgi_pinn_objective;
 
-/* `batch` is in double, has as many points as it will ever have, and must outlive the handle. With
- * `jacobian` it was made with `tangents`; without, the objective has a gradient alone. All memory
- * is taken here. */
+/* `batch` is in double, has as many points as it will ever have, and must outlive the handle.
+ * push(), and kernels with integrals, need one that was made with `tangents`. Without `jacobian`
+ * the objective has a gradient alone. All memory is taken here. */
 SG_CHECKED sg_status sgi_pinn_objective_create(sgi_pinn_objective **objective, sg_pinn *pinn,
                                                sg_pinn_batch *batch, bool jacobian, sg_pool *pool,
                                                sg_isa isa, const sg_allocator *allocator);
