@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Keeps the errors of every seed in one file, and makes the tables of docs/accuracy.md from it.
+
+    tools/accuracy_table.py docs/accuracy.csv                          the tables, in Markdown
+    tools/accuracy_table.py docs/accuracy.csv runs/reproduce-accuracy-full ...
+                                                     the same after adding what these folders have
+
+The folders are those of `stablegrad reproduce accuracy`. A method whose rate falls to the end of the budget has the
+error of a time from the budget of that time alone; the others have all times that a run reached. What stands in
+the file for the same problem, method, seed and time is replaced.
+"""
+import csv
+import json
+import os
+import sys
+
+TIMES = {"10 s": 10, "60 s": 60, "300 s": 300}
+OWN_BUDGET = {"quick": 10, "hours": 60, "full": 300}
+SCHEDULED = {"AdamW", "AdamW + StableGrad", "SOAP"}
+METHODS = ["AdamW", "AdamW + StableGrad", "Levenberg-Marquardt", "kernel form", "SSBroyden", "L-BFGS", "SOAP"]
+PUBLISHED = {
+    "poisson": "6e-8, 1,000 s on a GPU",
+    "burgers": "8.3e-9, 74,000 iterations on a GPU",
+    "burgers-shock": "1.1e-2, the paper",
+    "allen-cahn": "1.9e-6, on a GPU",
+}
+
+
+def read(path):
+    with open(path, newline="") as file:
+        return {(r["problem"], r["method"], int(r["seed"]), int(r["seconds"])): float(r["error"])
+                for r in csv.DictReader(file)}
+
+
+def write(path, errors):
+    order = list(dict.fromkeys(problem for problem, *_ in errors))
+    keys = sorted(errors, key=lambda k: (order.index(k[0]), METHODS.index(k[1]), k[2], k[3]))
+    with open(path + ".new", "w", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(["problem", "method", "seed", "seconds", "error"])
+        rows.writerows([*key, f"{errors[key]:.2e}"] for key in keys)
+    os.replace(path + ".new", path)
+
+
+def add(folder, errors):
+    with open(os.path.join(folder, "reproduce.json")) as file:
+        index = json.load(file)
+    if index["experiment"] != "accuracy" or "tables" not in index:
+        sys.exit(f"{folder} is not a reproduction of accuracy with tables")
+    tables = {table["title"]: table for table in index["tables"]}
+    seeds = tables.get("Every seed", tables["Relative L2 error"])
+    for row in seeds["rows"]:
+        cells = dict(zip(seeds["columns"], row))
+        for name, seconds in TIMES.items():
+            fair = cells["method"] not in SCHEDULED or OWN_BUDGET[index["budget"]] == seconds
+            if fair and cells.get(name) is not None:
+                errors[cells["problem"], cells["method"], int(cells.get("seed", 0)), seconds] = cells[name]
+
+
+def digits(error):
+    return f"{error:.2g}" if error >= 0.0095 else f"{error:.1e}".replace("e-0", "e-")
+
+
+def table(errors, seconds):
+    print(f"\nRelative L2 errors after {seconds} seconds of one core:\n")
+    print("| | " + " | ".join(METHODS) + " | published best |\n" + "|---" * (len(METHODS) + 2) + "|")
+    for problem in dict.fromkeys(key[0] for key in errors):
+        medians, cells = {}, []
+        for method in METHODS:
+            values = sorted(error for key, error in errors.items() if key[:2] == (problem, method) and key[3] == seconds)
+            if values:
+                medians[method] = values[len(values) // 2]
+            cells.append((method, len(values)))
+        if not medians:
+            continue
+        best = min(medians.values())
+        texts = ["-" if method not in medians else
+                 ("**%s**" if medians[method] == best else "%s") % digits(medians[method]) + ("" if count == 3 else f" ({count})")
+                 for method, count in cells]
+        print(f"| `{problem}` | " + " | ".join(texts) + f" | {PUBLISHED.get(problem, '-')} |")
+
+
+if len(sys.argv) < 2:
+    sys.exit(__doc__)
+known = read(sys.argv[1])
+for given in sys.argv[2:]:
+    add(given, known)
+if len(sys.argv) > 2:
+    write(sys.argv[1], known)
+for time in TIMES.values():
+    table(known, time)
