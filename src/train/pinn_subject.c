@@ -16,6 +16,7 @@
 #include "train/checkpoint.h"
 #include "train/data_file.h"
 #include "train/field.h"
+#include "train/pinn_lines.h"
 #include "train/pinn_record.h"
 #include "train/points_file.h"
 #include "train/record.h"
@@ -92,19 +93,6 @@ static void destroy(sgi_subject *subject)
 
 /* ---- Working ------------------------------------------------------------------------------ */
 
-/* What refinement took so far, and the points that it leaves the step with. */
-static void write_refinement(const pinn_subject *s, json_t *line)
-{
-    const sg_pinn_batch *batch = sg_pinn_trainer_batch(s->trainer);
-    size_t points = 0;
-    for (size_t k = 0; k < sg_pinn_describe(s->pinn)->set_count; k++)
-        points += sg_pinn_items(batch, k);
-    json_object_set_new(
-        line, "refinement_seconds",
-        sgi_json_number(sgi_refinement_seconds(sgi_pinn_trainer_refinement(s->trainer))));
-    json_object_set_new(line, "points", json_integer((json_int_t)points));
-}
-
 /* The default gives a curve of twenty points; long runs look every thousand steps. */
 static uint64_t evaluation_cadence(const sgi_training_settings *training)
 {
@@ -126,22 +114,6 @@ static void follow_stage(pinn_subject *s)
     s->subject.over = sgi_pinn_trainer_over(s->trainer);
 }
 
-/* What a step of second order did. */
-static void write_second(const pinn_subject *s, json_t *line)
-{
-    const sgi_second_report *report = sgi_pinn_trainer_second(s->trainer);
-    json_t *object = json_object();
-    sgi_json_text(object, "method", report->method);
-    json_object_set_new(object, "points", json_integer((json_int_t)report->points));
-    json_object_set_new(object, "damping", sgi_json_number(report->damping));
-    json_object_set_new(object, "gain", sgi_json_number(report->gain));
-    json_object_set_new(object, "length", sgi_json_number(report->length));
-    json_object_set_new(object, "tries", json_integer(report->tries));
-    json_object_set_new(object, "loss_after", sgi_json_number(report->after));
-    json_object_set_new(object, "draws", json_integer((json_int_t)report->draws));
-    json_object_set_new(line, "second", object);
-}
-
 static bool has_windows(const pinn_subject *s)
 {
     return s->problem->windows.count > 0;
@@ -150,15 +122,6 @@ static bool has_windows(const pinn_subject *s)
 static bool has_stages(const pinn_subject *s)
 {
     return s->problem->settings.stages.count > 1;
-}
-
-/* The window of the last step, counted from 1. */
-static void write_window(const pinn_subject *s, json_t *line)
-{
-    if (has_windows(s))
-        json_object_set_new(
-            line, "window",
-            json_integer((json_int_t)sgi_pinn_trainer_place(s->trainer).window + 1));
 }
 
 /* Says once that a window has begun. */
@@ -174,21 +137,10 @@ static const char *note_window(pinn_subject *s)
     return s->window_note;
 }
 
-static void write_own(const void *context, json_t *line)
+static void write_step(const void *context, json_t *line)
 {
     const pinn_subject *s = context;
-    write_window(s, line);
-    if (has_stages(s))
-        json_object_set_new(line, "stage",
-                            json_integer((json_int_t)sgi_pinn_trainer_last_stage(s->trainer) + 1));
-    sgi_unknowns_write(s->pinn, line);
-    double causal = sgi_pinn_trainer_causal(s->trainer);
-    if (!isnan(causal))
-        json_object_set_new(line, "causal", sgi_json_number(causal));
-    if (sgi_pinn_trainer_second(s->trainer))
-        write_second(s, line);
-    else if (sgi_pinn_trainer_refinement(s->trainer))
-        write_refinement(s, line);
+    sgi_pinn_line_step(s->pinn, s->trainer, line);
 }
 
 static uint64_t skipped(const sgi_subject *subject)
@@ -221,7 +173,7 @@ static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, bool *wri
                                   .shown_count = unknowns + result.loss.term_count,
                                   .info = result.info,
                                   .scale = result.scale,
-                                  .own = {write_own, s},
+                                  .own = {write_step, s},
                                   .news = note_window(s),
                                   .share = s->by_share ? sgi_pinn_trainer_share(s->trainer) : 0};
     return SG_OK;
@@ -252,33 +204,10 @@ static const char *note_grid(pinn_subject *s)
     return s->note;
 }
 
-static json_t *error_object(const sg_pinn_error *error)
-{
-    json_t *object = json_object();
-    json_object_set_new(object, "relative_l2", sgi_json_number(error->relative_l2));
-    json_object_set_new(object, "max", sgi_json_number(error->largest));
-    return object;
-}
-
-/* The terms of the validation loss, and the errors of each field. */
 static void write_evaluation(const void *context, json_t *line)
 {
     const pinn_subject *s = context;
-    json_t *terms = json_object(), *errors = json_object();
-    write_window(s, line);
-    for (size_t i = 0; i < s->validation.term_count; i++)
-        json_object_set_new(terms, s->validation.terms[i].name,
-                            sgi_json_number(s->validation.terms[i].value));
-    json_object_set_new(json_object_get(line, "validation"), "terms", terms);
-    sgi_unknowns_write(s->pinn, line);
-    for (size_t i = 0; s->errors && i < s->errors->field_count; i++)
-        json_object_set_new(errors, s->errors->fields[i].field,
-                            error_object(&s->errors->fields[i]));
-    if (s->errors)
-        json_object_set(line, "error", errors);
-    json_decref(errors);
-    if (s->misfits)
-        json_object_set_new(line, "misfit", sgi_misfit_record(s->misfits));
+    sgi_pinn_line_evaluation(s->pinn, s->trainer, &s->validation, s->errors, s->misfits, line);
 }
 
 /* The first data sets, those that are held out apart. Returns the number of values. */
