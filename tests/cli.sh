@@ -138,6 +138,14 @@ expect 0 check heat.yaml --json
 says out '"seconds_per_step"'
 says out '"warnings":[]'
 says out '"reference":{"verdict":"fits"'
+# Steps of second order take longer with their points: both are told.
+expect 0 check heat.yaml --set training.optimizer=levenberg --set network.hidden=2x6 --set training.points.start=300
+grep -qE '^time per step  [0-9.]+ m?s with 300 points, about [0-9.]+ m?s with [0-9,]+, on' out || fail "no time: $(cat out)"
+grep -qE '^whole run      at most about .* for [0-9]+ steps' out || fail "no time of the run: $(cat out)"
+expect 0 check heat.yaml --set training.optimizer=levenberg --set network.hidden=2x6 --json
+says out '"seconds_per_step_most":'
+expect 0 check heat.yaml --set training.optimizer=levenberg --set network.hidden=4x20 --set 'training.points={start: 40000, most: 40000}'
+says out 'not estimated: a step takes seconds'
 # Sizes of a problem in units of its own, and a warning without them.
 expect 0 check heat-mm --set network.hidden=1x4
 says out "  T                    80         293  condition 'initial', condition 'ends', the reference"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "commands/scales.h"
+#include "commands/second_cost.h"
 #include "pinn/bad_point.h"
 #include "pinn/errors.h"
 #include "pinn/refinement.h"
@@ -186,29 +187,29 @@ static void print_refinement(const sg_pinn *pinn, const sg_pinn_trainer *trainer
            100 * each / (each + step));
 }
 
+static void print_size(const sg_pinn *pinn, const sg_pinn_trainer *trainer)
+{
+    char parameters[32];
+    format_thousands(sg_jet_network_parameters(sg_pinn_network(pinn)), parameters,
+                     sizeof parameters);
+    printf("\nparameters     %s\nmemory         %.1f MB\n", parameters,
+           1e-6 * (double)sgi_pinn_trainer_memory(trainer));
+}
+
 static void print_cost(const sg_pinn *pinn, const sg_pinn_trainer *trainer, sg_pool *pool,
                        int64_t limit)
 {
     sg_pinn_batch *batch = sg_pinn_trainer_batch(trainer);
-    char parameters[32], total[32], step[32];
+    char total[32], step[32];
     double seconds = time_step(batch, limit), rate = sgi_pinn_flops(batch) / seconds;
     double times = times_the_batch(pinn, batch);
     double refined = time_refinement(pinn, trainer);
     seconds *= times;
     double steps = (double)sg_pinn_describe(pinn)->steps;
     double each = refined / (double)pinn->problem->settings.refinement.every;
-    format_thousands(sg_jet_network_parameters(sg_pinn_network(pinn)), parameters,
-                     sizeof parameters);
     format_estimate((seconds + each) * steps, total, sizeof total);
-    printf("\nparameters     %s\nmemory         %.1f MB\n", parameters,
-           1e-6 * (double)sgi_pinn_trainer_memory(trainer));
     snprintf(step, sizeof step, seconds < 1 ? "%.3g ms" : "%.3g s",
              seconds < 1 ? 1e3 * seconds : seconds);
-    if (sgi_problem_is_second(pinn->problem)) {
-        printf(
-            "time           not estimated: steps of second order take longer with their points\n");
-        return;
-    }
     printf("time per step  %s on %d thread%s (%s, %.0f GFLOP/s)\n", step, sg_pool_threads(pool),
            sg_pool_threads(pool) == 1 ? "" : "s", sg_jet_kernels(sg_pinn_engine(batch)),
            1e-9 * rate);
@@ -439,7 +440,23 @@ static int check_oddities(const sg_pinn *pinn, sg_pinn_batch *batch, sg_pool *po
 
 /* ---- As a whole --------------------------------------------------------------------------- */
 
-static json_t *json_plan(const sg_pinn *pinn, const sg_pinn_trainer *trainer, int64_t limit)
+/* Of a method of second order, what a step takes at first, and with the most points. */
+static void add_step_seconds(const sg_pinn *pinn, sg_pinn_trainer *trainer, int64_t limit,
+                             json_t *object)
+{
+    sg_pinn_batch *batch = sg_pinn_trainer_batch(trainer);
+    bool second = sgi_problem_is_second(pinn->problem);
+    second_cost cost = {NAN, NAN};
+    if (second)
+        cost = measure_second(pinn, trainer);
+    else
+        cost.first = time_step(batch, limit) * times_the_batch(pinn, batch);
+    json_object_set_new(object, "seconds_per_step", sgi_json_number(cost.first));
+    if (second)
+        json_object_set_new(object, "seconds_per_step_most", sgi_json_number(cost.most));
+}
+
+static json_t *json_plan(const sg_pinn *pinn, sg_pinn_trainer *trainer, int64_t limit)
 {
     const sg_pinn_information *information = sg_pinn_describe(pinn);
     sg_pinn_batch *batch = sg_pinn_trainer_batch(trainer);
@@ -464,8 +481,7 @@ static json_t *json_plan(const sg_pinn *pinn, const sg_pinn_trainer *trainer, in
     sgi_unknowns_describe(pinn, NULL, object);
     json_object_set_new(object, "memory_bytes",
                         json_integer((json_int_t)sgi_pinn_trainer_memory(trainer)));
-    json_object_set_new(object, "seconds_per_step",
-                        json_real(time_step(batch, limit) * times_the_batch(pinn, batch)));
+    add_step_seconds(pinn, trainer, limit, object);
     if (sgi_pinn_trainer_refinement(trainer))
         json_object_set_new(object, "seconds_per_refinement",
                             json_real(time_refinement(pinn, trainer)));
@@ -481,7 +497,7 @@ static int worse(int a, int b)
     return a > b ? a : b;
 }
 
-static int print_json(sgi_problem *problem, const sg_pinn *pinn, const sg_pinn_trainer *trainer,
+static int print_json(sgi_problem *problem, const sg_pinn *pinn, sg_pinn_trainer *trainer,
                       sg_pool *pool, int64_t limit)
 {
     json_t *object = json_plan(pinn, trainer, limit);
@@ -520,7 +536,11 @@ int check_problem(sgi_problem *problem, const cli_arguments *arguments)
         print_domain(problem);
         print_regions(problem);
         print_sets(problem, sg_pinn_trainer_batch(trainer), sg_pinn_describe(pinn));
-        print_cost(pinn, trainer, pool, arguments->seconds);
+        print_size(pinn, trainer);
+        if (sgi_problem_is_second(problem))
+            print_second_cost(pinn, trainer, sg_pool_threads(pool));
+        else
+            print_cost(pinn, trainer, pool, arguments->seconds);
         tell_data(problem, NULL);
         code = check_reference(problem, NULL);
         code = worse(code, check_oddities(pinn, sg_pinn_trainer_batch(trainer), pool, NULL));
