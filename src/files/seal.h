@@ -24,6 +24,8 @@ typedef struct sgi_seal {
 
 static inline void sgi_seal_add(sgi_seal *seal, const void *data, size_t size)
 {
+    if (size == 0)
+        return;
     seal->sum = sgi_hash(seal->bytes == 0 ? SG_HASH_START : seal->sum, data, size);
     seal->bytes += size;
 }
