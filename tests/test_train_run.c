@@ -233,6 +233,9 @@ static void data_are_the_same_after_resuming(void **state)
         char *metrics = metrics_without_times(part);
         assert_non_null(strstr(metrics, "\"misfit\":{\"probes\":{\"trained\":"));
         assert_non_null(strstr(metrics, "\"held_out\":"));
+        /* a step of second order has no gradients that are rescaled, or left as they are */
+        assert_true((count == 1) == (strstr(metrics, "\"outcome\":") != NULL));
+        assert_true((count == 1) == (strstr(metrics, "\"layers\":") != NULL));
         free(metrics);
     }
 }

@@ -200,6 +200,14 @@ static json_t *jump_object(const sgi_jump *jump)
     return object;
 }
 
+static void add_scale(const sg_scale_report *scale, json_t *object)
+{
+    json_object_set_new(object, "reference", sgi_json_number(scale->reference));
+    json_object_set_new(object, "outcome", json_string(sg_outcome_name(scale->outcome)));
+    json_object_set_new(object, "ratio_raw", sgi_json_number(scale->ratio_raw));
+    json_object_set_new(object, "ratio_scaled", sgi_json_number(scale->ratio_scaled));
+}
+
 sg_status sgi_metrics_step(sgi_metrics *metrics, const sgi_step_metrics *step,
                            sg_diagnostic *diagnostic)
 {
@@ -210,10 +218,8 @@ sg_status sgi_metrics_step(sgi_metrics *metrics, const sgi_step_metrics *step,
     json_object_set_new(object, "rate", sgi_json_number(step->info.rate));
     json_object_set_new(object, "loss", sgi_json_number(step->loss));
     json_object_set_new(object, "terms", terms_object(step->terms, step->term_count));
-    json_object_set_new(object, "reference", sgi_json_number(step->scale->reference));
-    json_object_set_new(object, "outcome", json_string(sg_outcome_name(step->scale->outcome)));
-    json_object_set_new(object, "ratio_raw", sgi_json_number(step->scale->ratio_raw));
-    json_object_set_new(object, "ratio_scaled", sgi_json_number(step->scale->ratio_scaled));
+    if (step->scale)
+        add_scale(step->scale, object);
     json_object_set_new(object, "skipped", json_integer((json_int_t)step->skipped));
     if (step->info.handed_over)
         json_object_set_new(object, "handover",
@@ -222,7 +228,8 @@ sg_status sgi_metrics_step(sgi_metrics *metrics, const sgi_step_metrics *step,
         json_object_set_new(object, "after_handover", jump_object(step->jump));
     if (step->own.write)
         step->own.write(step->own.context, object);
-    json_object_set_new(object, "layers", layers_array(step->scale));
+    if (step->scale)
+        json_object_set_new(object, "layers", layers_array(step->scale));
     return write_line(metrics, object, diagnostic);
 }
 

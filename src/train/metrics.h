@@ -45,8 +45,8 @@ typedef struct sgi_step_metrics {
     size_t term_count;
     const sgi_value *shown; /* what people see beside the loss, the most important first */
     size_t shown_count;
-    sg_step_info info; /* of the optimizer: rate, skipped, handed over */
-    const sg_scale_report *scale;
+    sg_step_info info;            /* of the optimizer: rate, skipped, handed over */
+    const sg_scale_report *scale; /* NULL: the step has no gradients that are rescaled */
     sgi_own_part own;
     const char *note; /* a sentence for the user, or NULL */
     const char *news; /* where the run is now, for who watches it, or NULL */

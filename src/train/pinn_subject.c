@@ -165,17 +165,18 @@ static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, bool *wri
         s->terms[unknowns + i] =
             (sgi_value){.key = term->name, .title = term->name, .value = term->value};
     }
-    *metrics = (sgi_step_metrics){.step = result.step,
-                                  .loss = result.loss.total,
-                                  .terms = s->terms + unknowns,
-                                  .term_count = result.loss.term_count,
-                                  .shown = s->terms,
-                                  .shown_count = unknowns + result.loss.term_count,
-                                  .info = result.info,
-                                  .scale = result.scale,
-                                  .own = {write_step, s},
-                                  .news = note_window(s),
-                                  .share = s->by_share ? sgi_pinn_trainer_share(s->trainer) : 0};
+    *metrics =
+        (sgi_step_metrics){.step = result.step,
+                           .loss = result.loss.total,
+                           .terms = s->terms + unknowns,
+                           .term_count = result.loss.term_count,
+                           .shown = s->terms,
+                           .shown_count = unknowns + result.loss.term_count,
+                           .info = result.info,
+                           .scale = sgi_pinn_trainer_second(s->trainer) ? NULL : result.scale,
+                           .own = {write_step, s},
+                           .news = note_window(s),
+                           .share = s->by_share ? sgi_pinn_trainer_share(s->trainer) : 0};
     return SG_OK;
 }
 
@@ -346,8 +347,12 @@ static void trouble(const sgi_subject *subject, const sgi_step_metrics *metrics,
     char value[32] = "not a number"; /* which printf writes with a sign */
     if (worst && !isnan(worst->value))
         snprintf(value, sizeof value, "%.1e", worst->value);
-    snprintf(text, size, "%sthe gradient of %s is not finite (loss term '%s' is %s)", place,
-             sgi_first_bad_gradient(metrics->scale), worst ? worst->key : "none", value);
+    char what[120] = "the loss";
+    if (metrics->scale)
+        snprintf(what, sizeof what, "the gradient of %.90s",
+                 sgi_first_bad_gradient(metrics->scale));
+    snprintf(text, size, "%s%s is not finite (loss term '%s' is %s)", place, what,
+             worst ? worst->key : "none", value);
 }
 
 /* ---- Files -------------------------------------------------------------------------------- */
