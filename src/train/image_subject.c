@@ -420,8 +420,6 @@ static const sgi_subject_type image_type = {
     .write = write_task,
     .finish = finish,
     .describe = describe,
-    .advice = "The network has collapsed. Often helps: StableGrad, a smaller rate with warm-up, "
-              "training.clip, or network.norm=batch.",
 };
 
 sg_status sgi_image_subject_create(sgi_subject **out, const sgi_task *task, sg_pool *pool,
@@ -437,6 +435,9 @@ sg_status sgi_image_subject_create(sgi_subject **out, const sgi_task *task, sg_p
     }
     s->task = task;
     s->subject = (sgi_subject){.type = &image_type,
+                               .advice = "The network has collapsed. Often helps: StableGrad, a "
+                                         "smaller rate with warm-up, training.clip, or "
+                                         "network.norm=batch.",
                                .allocator = allocator,
                                .name = task->settings.name,
                                .title = task->settings.title,

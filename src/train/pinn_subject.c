@@ -112,6 +112,12 @@ static void follow_stage(pinn_subject *s)
     s->subject.scaler = sg_pinn_trainer_scaler(s->trainer);
     s->subject.optim = sg_pinn_trainer_optim(s->trainer);
     s->subject.over = sgi_pinn_trainer_over(s->trainer);
+    s->subject.advice =
+        s->subject.optim
+            ? "Often helps: a smaller rate, network.precision=double, or another look at the loss "
+              "term that is not finite."
+            : "Often helps: another look at the loss term that is not finite, or at the network's "
+              "start (network.init.gain, --seed).";
 }
 
 static bool has_windows(const pinn_subject *s)
@@ -521,8 +527,6 @@ static const sgi_subject_type pinn_type = {
     .finish = finish,
     .show = show,
     .describe = describe,
-    .advice = "Often helps: a smaller rate, network.precision=double, or another look at the loss "
-              "term that is not finite.",
 };
 
 /* Why the best weights cannot be those of the lowest error. */

@@ -89,8 +89,6 @@ typedef struct sgi_subject_type {
 
     /* Adds what is its own to run.json. */
     void (*describe)(const sgi_subject *subject, json_t *record);
-
-    const char *advice; /* a sentence on what often helps when numbers are not finite */
 } sgi_subject_type;
 
 struct sgi_subject {
@@ -111,7 +109,8 @@ struct sgi_subject {
     const char *late_notes[SG_MOST_LATE_NOTES]; /* (late_note_count) */
     size_t late_note_count;
     sg_scaler *scaler;
-    sg_optim *optim; /* NULL while a method of second order is at work */
+    sg_optim *optim;    /* NULL while a method of second order is at work */
+    const char *advice; /* a sentence on what often helps when numbers are not finite */
 };
 
 void sgi_subject_destroy(sgi_subject *subject); /* NULL is allowed */

@@ -310,7 +310,7 @@ static sg_status handle_skip(run *r, const sgi_step_metrics *step)
         r->diagnostic, SG_OK,
         "step %llu: %d steps skipped in a row. Stopped. Last good checkpoint: step %llu. %s",
         (unsigned long long)step->step, SG_MOST_SKIPPED, (unsigned long long)r->good_step,
-        r->subject->type->advice);
+        r->subject->advice);
 }
 
 /* ---- The loop ----------------------------------------------------------------------------- */
@@ -382,7 +382,7 @@ static sg_status loop(run *r)
         r->result->end = SG_TRAIN_FAILED;
         return sgi_fail(r->diagnostic, SG_OK,
                         "step %llu: every step was skipped, so nothing was trained. %s",
-                        (unsigned long long)r->progress.step, r->subject->type->advice);
+                        (unsigned long long)r->progress.step, r->subject->advice);
     }
     return status;
 }
