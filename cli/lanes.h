@@ -20,7 +20,8 @@ int choose_lanes(size_t runs, int workers, bool whole);
 
 /* Does work(context, lane, place) in `lanes` processes, and shows how far they are on a terminal
  * unless `quiet`. Returns the largest exit code. A signal that asks to stop is passed on to them.
- */
+ * The caller has no other thread: a lock that one holds at the moment would be held in the lanes
+ * for ever. */
 typedef int lane_work(void *context, int lane, struct lane *place);
 int run_lanes(int lanes, lane_work *work, void *context, bool quiet);
 

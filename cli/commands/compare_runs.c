@@ -105,7 +105,7 @@ static int be_lane(void *context, int index, lane *place)
     comparison c = *(comparison *)context;
     c.lane = index;
     c.place = place;
-    sg_status status = sg_pool_create(&c.pool, sg_pool_threads(c.pool) / c.lanes, NULL);
+    sg_status status = sg_pool_create(&c.pool, c.threads / c.lanes, NULL);
     if (status != SG_OK) {
         complain("no more runs can be trained: %s", sg_status_text(status));
         return EXIT_RUN_FAILED;
@@ -123,13 +123,20 @@ static int be_first_lane(void *context)
     return train_ours(&c);
 }
 
+/* Lanes have pools of their own, and are started by a process without threads: see run_lanes. */
+static int train_in_lanes(comparison *c)
+{
+    c->threads = sg_pool_threads(c->pool);
+    sg_pool_destroy(c->pool);
+    c->pool = NULL;
+    return run_lanes(c->lanes, be_lane, c, c->arguments->quiet || c->arguments->json);
+}
+
 static int train_side_by_side(comparison *c)
 {
-    const cli_arguments *a = c->arguments;
     char folder[SG_PATH_SIZE], file[SG_PATH_SIZE];
-    int code = our_ranks() ? run_ranks_as_lanes(c->folder, be_first_lane, c)
-                           : run_lanes(c->lanes, be_lane, c, a->quiet || a->json);
-    bool begun = a->resume;
+    int code = our_ranks() ? run_ranks_as_lanes(c->folder, be_first_lane, c) : train_in_lanes(c);
+    bool begun = c->arguments->resume;
     for (size_t v = 0; v < c->variant_count; v++)
         for (int64_t k = 0; k < c->seeds && !begun; k++)
             begun = run_paths(c, v, k, folder, file) == SG_OK && is_a_run(folder);

@@ -24,6 +24,7 @@ typedef struct comparison {
     sg_isa isa;
     int lanes, lane; /* how many train runs side by side, and which of them this process is */
     lane *place;     /* NULL: there is one lane */
+    int threads;     /* of all lanes */
 } comparison;
 
 /* compare.c: "adamw", or with several seeds "adamw-0", by the seed. */
