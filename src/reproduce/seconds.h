@@ -10,7 +10,8 @@
 #define SGI_TIMED_METHOD(options) "training.optimizer={name: " options "}"
 #define SGI_TIMED_EVERY(n)        "training.evaluate_every=" n
 
-#define SGI_TIMED_TRAINING(seconds) "training={seconds: " seconds ", clock: cpu}"
+/* In parentheses: one text of several, not a comma that is missing. */
+#define SGI_TIMED_TRAINING(seconds) ("training={seconds: " seconds ", clock: cpu}")
 #define SGI_TIMED_EVALUATION        "evaluation={grid: 128, points: 4096, condition_points: 1024}"
 
 /* The parts. `seconds` is a text, of steps alone; what follows it are the members `budgets`, `arms`
