@@ -40,8 +40,8 @@ static inline bool sgi_second_has_jacobian(sgi_second_kind kind)
     return kind == SGI_SECOND_LEVENBERG || kind == SGI_SECOND_KERNEL;
 }
 
-/* Whether its memory grows with the square of the number of parameters, and a step's time with it or
- * faster: a method for small networks. */
+/* Whether its memory grows with the square of the number of parameters, and a step's time with it
+ * or faster: a method for small networks. */
 static inline bool sgi_second_is_dense(sgi_second_kind kind)
 {
     return kind != SGI_SECOND_KERNEL && kind != SGI_SECOND_LBFGS;
