@@ -669,7 +669,14 @@ says err "did you mean 'table1'?"
 expect 2 reproduce table1 --budget days
 says err "--budget takes quick, hours or full, not 'days'"
 expect 2 reproduce table1 --only poisson
+says err "table1 has no part or run 'poisson'"
 says err 'parts: burgers-6'
+says err 'runs of each: adamw, stablegrad'
+for only in '' poisson-6, poisson-6/ poisson-6/sgd /adamw poisson/adamw poisson-6,sgd; do
+    expect 2 reproduce table1 --only "$only" --out nowhere
+    says err 'has no part or run'
+done
+expect 2 reproduce figure1 --only adamw --out nowhere
 expect 2 reproduce lr-control --seeds 0
 expect 2 reproduce lr-control --set points=many --out nowhere
 expect 2 reproduce lr-control --resume --out nowhere
@@ -732,6 +739,20 @@ says accuracy/report.html 'Error against seconds'
 expect 0 reproduce accuracy $short --out accuracy
 [ "$(grep -c 'is complete' out)" = 7 ] || fail "runs of accuracy are trained again: $(cat out)"
 says out 'Levenberg-Marquardt'
+# Single runs: of one part, of all that have it; what is left is added later.
+short="--set network.hidden=1x3 --set points=64 --set training.seconds=0.01 --threads 1"
+# shellcheck disable=SC2086
+expect 0 reproduce accuracy $short --only heat/lbfgs,wave/lbfgs,wave/soap --out single
+says out '  heat         1 run, '
+says out '  wave         2 runs, '
+says out '1 x 3 tanh'
+[ "$(echo single/*/*/)" = 'single/heat/lbfgs/ single/wave/lbfgs/ single/wave/soap/' ] || fail "runs: $(echo single/*/*/)"
+# shellcheck disable=SC2086
+expect 0 reproduce accuracy $short --only heat --out single
+[ "$(grep -c 'is complete' out)" = 1 ] || fail "a single run is trained again: $(cat out)"
+# shellcheck disable=SC2086
+expect 0 reproduce metrics $short --only kernel-none --out single-metrics --quiet
+[ "$(echo single-metrics/*/kernel-none/weights.safetensors | wc -w)" = 9 ] || fail "one run of each part"
 
 # Interrupted, killed, and resumed: the same tables, but for the times.
 tables() { "$program" report "$1" | sed '1,/^part/d; /^burgers3d/d; /^report/d; s/ *$//'; }

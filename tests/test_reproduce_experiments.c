@@ -39,24 +39,27 @@ static void every_experiment_is_whole(void **state)
     const char *names[64];
     for (size_t e = 0; e < sgi_experiment_count; e++) {
         const sgi_experiment *it = sgi_experiments[e];
-        const char *parts[64];
+        const char *parts[SG_EXPERIMENT_PARTS];
         is_a_name(it->name);
         names[e] = it->name;
         assert_ptr_equal(sgi_find_experiment(it->name), it);
         assert_true(it->summary && it->summary[0] && it->source && it->source[0]);
         assert_non_null(it->tabulate);
-        assert_true(it->part_count <= 64 && (it->part_count > 0 || it->measure));
+        assert_true(it->part_count <= SG_EXPERIMENT_PARTS && (it->part_count > 0 || it->measure));
         for (size_t p = 0; p < it->part_count; p++) {
-            const char *arms[64];
+            const char *arms[SG_PART_ARMS + 1];
             is_a_name(it->parts[p].name);
             assert_non_null(it->parts[p].title);
             parts[p] = it->parts[p].name;
-            assert_in_range(it->parts[p].arm_count, 1, 64);
+            assert_in_range(it->parts[p].arm_count, 1, SG_PART_ARMS);
             for (size_t a = 0; a < it->parts[p].arm_count; a++) {
                 is_a_name(it->parts[p].arms[a].name);
                 arms[a] = it->parts[p].arms[a].name;
             }
-            names_differ(arms, it->parts[p].arm_count);
+            for (size_t i = 0; i < it->part_count; i++) { /* --only takes either */
+                arms[it->parts[p].arm_count] = it->parts[i].name;
+                names_differ(arms, it->parts[p].arm_count + 1);
+            }
         }
         names_differ(parts, it->part_count);
     }

@@ -23,16 +23,35 @@ const char reproduce_details[] =
     "The same command again goes on where the last one stopped, leaves alone what is complete,\n"
     "and makes the tables anew; more seeds and other parts (--only) are added to what is there.\n"
     "\n"
+    "--only takes parts, as poisson-6, runs of all parts, as adamw, and single ones, as\n"
+    "poisson-6/adamw. A word that is neither is answered with what there is.\n"
+    "\n"
     "  stablegrad reproduce diagnostics --budget full\n"
     "  stablegrad reproduce table1 --budget full --only poisson-6,poisson-12 --seeds 3\n"
     "  stablegrad report runs/reproduce-table1-full          the tables so far, while it runs\n";
 
+static bool is_word(const char *word, const char *text, size_t length)
+{
+    return strlen(word) == length && strncmp(word, text, length) == 0;
+}
+
 /* ---- The list ------------------------------------------------------------------------------ */
+
+/* Chooses the arm of that name, or with NULL all arms of the part; false when it has no such arm.
+ */
+static bool choose_arms(reproduction *r, size_t part, const char *name, size_t length)
+{
+    bool any = false;
+    for (size_t a = 0; a < r->experiment->parts[part].arm_count; a++)
+        if (!name || is_word(r->experiment->parts[part].arms[a].name, name, length))
+            any = r->chosen[part][a] = true;
+    return any;
+}
 
 static void choose_all(reproduction *r)
 {
     for (size_t p = 0; p < r->experiment->part_count; p++)
-        r->chosen[p] = true;
+        choose_arms(r, p, NULL, 0);
 }
 
 static int list_experiments(const cli_arguments *arguments, sg_pool *pool)
@@ -91,35 +110,54 @@ static bool find_experiment(reproduction *r, const char *name)
     return false;
 }
 
-static bool choose_part(reproduction *r, const char *name, size_t length)
+/* "poisson", "poisson/levenberg", or "levenberg" in every part that has it. */
+static bool choose(reproduction *r, const char *text, size_t length)
 {
     const sgi_experiment *e = r->experiment;
-    for (size_t p = 0; p < e->part_count; p++)
-        if (strlen(e->parts[p].name) == length && strncmp(e->parts[p].name, name, length) == 0) {
-            r->chosen[p] = true;
-            return true;
-        }
-    complain("%s has no part '%.*s'", e->name, (int)length, name);
+    const char *slash = memchr(text, '/', length);
+    size_t first = slash ? (size_t)(slash - text) : length;
+    bool any = false, is_part = false;
+    for (size_t p = 0; p < e->part_count && !is_part; p++) {
+        is_part = is_word(e->parts[p].name, text, first);
+        if (is_part)
+            any = choose_arms(r, p, slash ? slash + 1 : NULL, length - first - (slash != NULL));
+    }
+    for (size_t p = 0; p < e->part_count && !is_part && !slash; p++)
+        any |= choose_arms(r, p, text, length);
+    return any;
+}
+
+/* What --only could have named; the arms of the first part stand for those of all. */
+static void tell_choices(const sgi_experiment *e)
+{
+    if (e->part_count == 0)
+        return;
     fprintf(stderr, "parts:");
     for (size_t p = 0; p < e->part_count; p++)
         fprintf(stderr, "%s %s", p ? "," : "", e->parts[p].name);
+    fprintf(stderr, "\nruns%s:", e->part_count > 1 ? " of each" : "");
+    for (size_t a = 0; a < e->parts[0].arm_count; a++)
+        fprintf(stderr, "%s %s", a ? "," : "", e->parts[0].arms[a].name);
     fputc('\n', stderr);
-    return false;
 }
 
-static bool choose_parts(reproduction *r, const char *list)
+static bool read_only(reproduction *r, const char *list)
 {
     if (!list) {
         choose_all(r);
         return true;
     }
-    for (const char *at = list; *at;) {
+    for (const char *at = list;;) {
         size_t length = strcspn(at, ",");
-        if (!choose_part(r, at, length))
+        if (!choose(r, at, length)) {
+            complain("%s has no part or run '%.*s'", r->experiment->name, (int)length, at);
+            tell_choices(r->experiment);
             return false;
-        at += length + (at[length] == ',');
+        }
+        if (!at[length])
+            return true;
+        at += length + 1;
     }
-    return true;
 }
 
 static bool read_wishes(reproduction *r)
@@ -127,7 +165,7 @@ static bool read_wishes(reproduction *r)
     const cli_arguments *a = r->arguments;
     int budget = sgi_find_budget(a->budget ? a->budget : "quick");
     r->seeds = a->seeds;
-    if (!find_experiment(r, a->operands[0]) || !choose_parts(r, a->only))
+    if (!find_experiment(r, a->operands[0]) || !read_only(r, a->only))
         return false;
     if (budget < 0) {
         complain("--budget takes quick, hours or full, not '%s'", a->budget);
@@ -218,8 +256,9 @@ static int take_folder(reproduction *r, sgi_run_lock *lock)
     if (!a->out)
         snprintf(r->folder, sizeof r->folder, "runs/reproduce-%s-%s", r->experiment->name,
                  sgi_budget_name(r->budget));
-    snprintf(r->go_on, sizeof r->go_on, "reproduce %s --budget %s --out %s", r->experiment->name,
-             sgi_budget_name(r->budget), r->folder);
+    snprintf(r->go_on, sizeof r->go_on, "reproduce %s --budget %s --out %s%s%s",
+             r->experiment->name, sgi_budget_name(r->budget), r->folder, a->only ? " --only " : "",
+             a->only ? a->only : "");
     for (size_t i = 0; i < a->set_count; i++) { /* what does not fit is left to the user */
         size_t used = strlen(r->go_on);
         snprintf(r->go_on + used, sizeof r->go_on - used, " --set '%s'", a->sets[i]);
@@ -287,8 +326,9 @@ static void tell_plan(const reproduction *r)
     for (size_t p = 0; p < r->experiment->part_count; p++) {
         const sgi_experiment_part *part = &r->experiment->parts[p];
         const char *note = part->budgets[r->budget].note;
-        if (r->chosen[p])
-            printf("  %-12s %zu runs, %s\n", part->name, part->arm_count * (size_t)r->seeds,
+        size_t runs = chosen_arms(r, p) * (size_t)r->seeds;
+        if (runs)
+            printf("  %-12s %zu run%s, %s\n", part->name, runs, runs == 1 ? "" : "s",
                    note ? note : "nothing reduced");
     }
     for (size_t i = 0; i < r->arguments->set_count; i++)
@@ -307,7 +347,9 @@ static int try_files(const reproduction *r)
     int code = EXIT_DONE;
     work w;
     for (size_t p = 0; p < r->experiment->part_count && code == EXIT_DONE; p++)
-        for (size_t a = 0; r->chosen[p] && a < r->experiment->parts[p].arm_count; a++) {
+        for (size_t a = 0; a < r->experiment->parts[p].arm_count; a++) {
+            if (!r->chosen[p][a])
+                continue;
             if (!open_arm(r, p, a, 0, NULL, &w, &code))
                 return code;
             close_work(&w);

@@ -18,6 +18,14 @@ void run_name_of(const sgi_arm *arm, int64_t k, char *name, size_t size)
         snprintf(name, size, "%s-%" PRId64, arm->name, k);
 }
 
+size_t chosen_arms(const reproduction *r, size_t part)
+{
+    size_t count = 0;
+    for (size_t a = 0; a < r->experiment->parts[part].arm_count; a++)
+        count += r->chosen[part][a];
+    return count;
+}
+
 bool part_folder(const reproduction *r, size_t part, char folder[SG_PATH_SIZE])
 {
     if (sgi_run_path(folder, r->folder, r->experiment->parts[part].name) == SG_OK)
@@ -208,6 +216,15 @@ static void compare_files(const reproduction *r, size_t part, size_t arm, int64_
     close_work(&wanted);
 }
 
+/* The first arm that is chosen. */
+static size_t first_arm(const reproduction *r, size_t part)
+{
+    size_t a = 0;
+    while (!r->chosen[part][a])
+        a++;
+    return a;
+}
+
 /* Trains a run whose file is there, as far as it is not complete. */
 static int train_run(const reproduction *r, size_t part, size_t arm, int64_t k, const char *folder,
                      const char *file)
@@ -221,7 +238,7 @@ static int train_run(const reproduction *r, size_t part, size_t arm, int64_t k, 
         return code;
     run_name_of(of, k, name, sizeof name);
     run_end end = end_of(folder, &w, false);
-    bool begun = is_a_run(folder), heading = k == 0 && arm == 0;
+    bool begun = is_a_run(folder), heading = k == 0 && arm == first_arm(r, part);
     training t = {.arguments = r->arguments,
                   .work = &w,
                   .pool = r->pool,
@@ -265,7 +282,7 @@ static int train_arms(const reproduction *r, size_t part)
     int worst = EXIT_DONE;
     for (int64_t k = 0; k < r->seeds; k++)
         for (size_t a = 0; a < r->experiment->parts[part].arm_count; a++) {
-            int code = do_run(r, part, a, k);
+            int code = r->chosen[part][a] ? do_run(r, part, a, k) : EXIT_DONE;
             worst = code > worst ? code : worst;
             if (code == EXIT_INTERRUPTED || code == EXIT_BAD_INPUT)
                 return code;
@@ -302,12 +319,13 @@ int train_parts(reproduction *r)
 {
     int worst = EXIT_DONE;
     for (size_t p = 0; p < r->experiment->part_count; p++) {
-        int code = r->chosen[p] ? train_part(r, p) : EXIT_DONE;
+        if (!chosen_arms(r, p))
+            continue;
+        int code = train_part(r, p);
         worst = code > worst ? code : worst;
         if (code == EXIT_INTERRUPTED || code == EXIT_BAD_INPUT)
             return code;
-        if (r->chosen[p])
-            json_decref(write_tables(r));
+        json_decref(write_tables(r));
     }
     return worst;
 }
@@ -359,7 +377,7 @@ static double part_seconds(const reproduction *r, size_t part)
         return NAN;
     double budget = w.kind->training(w.file)->seconds;
     for (size_t a = 0; a < r->experiment->parts[part].arm_count; a++)
-        for (int64_t k = 0; k < r->seeds; k++) {
+        for (int64_t k = 0; r->chosen[part][a] && k < r->seeds; k++) {
             steps += steps_left(r, part, a, k, &w);
             timed += seconds_left(r, part, a, k, budget);
         }
@@ -377,7 +395,7 @@ double expected_seconds(const reproduction *r)
 {
     double seconds = 0;
     for (size_t p = 0; p < r->experiment->part_count; p++)
-        if (r->chosen[p])
+        if (chosen_arms(r, p))
             seconds += part_seconds(r, p);
     return seconds;
 }

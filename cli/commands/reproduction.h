@@ -11,7 +11,7 @@ typedef struct reproduction {
     const sgi_experiment *experiment;
     sgi_budget budget;
     int64_t seeds;
-    bool chosen[64]; /* the parts of --only, or all */
+    bool chosen[SG_EXPERIMENT_PARTS][SG_PART_ARMS]; /* the runs that --only names, or all */
     char folder[SG_PATH_SIZE];
     char go_on[SG_PATH_SIZE + 2048]; /* what to type to go on, without the program's name */
     json_t *index;                   /* reproduce.json */
@@ -34,7 +34,10 @@ void run_name_of(const sgi_arm *arm, int64_t k, char *name, size_t size);
 /* The folder of a part. False when its path is too long, after saying so. */
 bool part_folder(const reproduction *r, size_t part, char folder[SG_PATH_SIZE]);
 
-/* Trains what is left of the chosen parts. Returns an exit code. */
+/* How many arms of a part are chosen. */
+size_t chosen_arms(const reproduction *r, size_t part);
+
+/* Trains what is left of the chosen arms. Returns an exit code. */
 int train_parts(reproduction *r);
 
 /* Seconds that the runs which are not complete will take, by a step of each part; NaN: not known.

@@ -33,6 +33,9 @@ const char *sgi_budget_name(sgi_budget budget);
 /* Room in the lists of "key=value" below, which end with NULL. */
 enum { SG_PART_SETS = 8, SG_ARM_SETS = 5 };
 
+/* The parts of an experiment and the arms of a part are no more than these; the tests see to it. */
+enum { SG_EXPERIMENT_PARTS = 64, SG_PART_ARMS = 64 };
+
 struct sgi_results;
 struct sgi_tables;
 
