@@ -984,6 +984,11 @@ says err 'timing step 1 of 4 of 4 images'
 says out 'estimated from steps of 4 images'
 says out 'mlp 24-24-24-24-24-24 relu without norm'
 says out 'layer outputs of std'
+for command in "check quarters.yaml --seconds 0" "train quarters.yaml --set training.steps=1 --out momentum --quiet"; do
+    # shellcheck disable=SC2086
+    expect 0 $command --set training.optimizer.momentum=0.9
+    says err "training.optimizer.momentum is not used by the optimizer 'adamw'"
+done
 expect 0 compare quarters.yaml
 for variant in batchnorm plain stablegrad sign; do
     for file in run.json metrics.jsonl problem.yaml weights.safetensors best.safetensors last.safetensors; do

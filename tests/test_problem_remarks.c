@@ -114,6 +114,81 @@ static void test_under_determined(void **state)
     }
 }
 
+/* Options of an optimizer that it does not look at, and those that it does. */
+static void test_unused_options(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *training, *option, *optimizer; /* NULL: no remark */
+    } cases[] = {
+        {"{optimizer: {name: levenberg, rate: 1}}", "optimizer.rate", "levenberg"},
+        {"{optimizer: {name: levenberg, rate: 1e-3}}", NULL, NULL}, /* as a run's own file has it */
+        {"{optimizer: {name: kernel, momentum: 0.9}}", NULL, NULL},
+        {"{optimizer: {name: levenberg, momentum: 0.9}}", "optimizer.momentum", "levenberg"},
+        {"{optimizer: {name: lbfgs, decay: 0.1}}", "optimizer.decay", "lbfgs"},
+        {"{optimizer: {momentum: 0.9}}", "optimizer.momentum", "adamw"},
+        {"{optimizer: {name: sgd, momentum: 0.9, nesterov: true}}", NULL, NULL},
+        {"{optimizer: {name: sgd, betas: [0.9, 0.99]}}", "optimizer.betas", "sgd"},
+        {"{optimizer: {name: sgd, eps: 1e-6}}", "optimizer.eps", "sgd"},
+        {"{optimizer: {name: adam, dampening: 0.1}}", "optimizer.dampening", "adam"},
+        {"{optimizer: {name: lamb, nesterov: true}}", "optimizer.nesterov", "lamb"},
+        {"{optimizer: {name: soap, refresh: 10}}", NULL, NULL},
+        {"{optimizer: {name: adamw, refresh: 10}}", "optimizer.refresh", "adamw"},
+        {"{optimizer: adamw, points: {start: 300}}", "points.start", "adamw"},
+        {"{optimizer: adamw, points: {every: 3}}", "points.every", "adamw"},
+        {"{optimizer: adamw, points: {most: 3000}}", "points.most", "adamw"},
+        {"{optimizer: bfgs, points: {start: 300, every: 3, most: 3000}}", NULL, NULL},
+        {"[{optimizer: {rate: 1e-2}}, {optimizer: {name: bfgs, eps: 1}}]", "optimizer.eps", "bfgs"},
+        {"{optimizer: {rate: 1e-2}, stages: [{optimizer: adamw}, {optimizer: bfgs}]}", NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[512], expected[SG_REMARK_SIZE];
+        sgi_remarks remarks;
+        snprintf(text, sizeof text,
+                 XT "fields: u\nequations: {a: u_t = u_xx}\nconditions:\n" START ENDS
+                    "network: {hidden: 1 x 4}\ntraining: %s\n",
+                 cases[i].training);
+        sgi_problem *problem = read_problem(text);
+        assert_ok(sgi_problem_remarks(problem, &remarks));
+        if (remarks.count != (cases[i].option != NULL))
+            fail_msg("%s: %d remarks, the first: %s", cases[i].training, remarks.count,
+                     remarks.texts[0]);
+        if (cases[i].option) {
+            snprintf(expected, sizeof expected, "training.%s is not used by the optimizer '%s'",
+                     cases[i].option, cases[i].optimizer);
+            assert_string_equal(remarks.texts[0], expected);
+        }
+        sgi_problem_destroy(problem);
+    }
+}
+
+/* The most is never fewer than a stage begins with, unless that is said, which is refused. */
+static void test_fewest_points_at_most(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *points;
+        int64_t start, most;
+    } cases[] = {
+        {"{most: 100}", 100, 100},
+        {"{most: 1000}", 700, 1000},
+        {"{start: 100, most: 100}", 100, 100},
+        {"{start: 900}", 900, 900}, /* of five residuals for each of 17 parameters */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 XT "fields: u\nequations: {a: u_t = u_xx}\nconditions:\n" START ENDS
+                    "network: {hidden: 1 x 4}\ntraining: {optimizer: levenberg, points: %s}\n",
+                 cases[i].points);
+        sgi_problem *problem = read_problem(text);
+        const sgi_training_settings *training = &problem->settings.training;
+        assert_int_equal(training->points_start, cases[i].start);
+        assert_int_equal(sgi_problem_most_points(problem, training), cases[i].most);
+        sgi_problem_destroy(problem);
+    }
+}
+
 static void test_shipped_problems_raise_none(void **state)
 {
     (void)state;
@@ -240,9 +315,13 @@ static void test_ends_of_a_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_under_determined), cmocka_unit_test(test_shipped_problems_raise_none),
-        cmocka_unit_test(test_not_finite),       cmocka_unit_test(test_bad_points_of_a_batch),
+        cmocka_unit_test(test_under_determined),
+        cmocka_unit_test(test_shipped_problems_raise_none),
+        cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_bad_points_of_a_batch),
         cmocka_unit_test(test_ends_of_a_line),
+        cmocka_unit_test(test_unused_options),
+        cmocka_unit_test(test_fewest_points_at_most),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -215,9 +215,12 @@ int check_images(const sgi_task *task, const cli_arguments *arguments)
     sg_diagnostic diagnostic = {0};
     sgi_image_trainer *trainer = NULL;
     trial t;
+    char remark[240];
     sg_pool *pool = open_pool(arguments);
     if (!pool)
         return EXIT_RUN_FAILED;
+    if (sgi_training_remark(&settings->training, remark, sizeof remark))
+        warn("%s", remark);
     sg_status status = try_steps(&trainer, task, pool, (double)arguments->seconds, &t, &diagnostic);
     end_notes();
     if (status != SG_OK) {

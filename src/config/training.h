@@ -59,8 +59,9 @@ typedef struct sgi_training_settings {
     int64_t points_start, points_every, points_most; /* of methods of second order */
     double causal_eps;                               /* of causal weights; 0: there are none */
     int64_t causal_chunks;
-    int metric; /* sgi_metric */
-    int solve;  /* sgi_solve */
+    int metric;         /* sgi_metric */
+    int solve;          /* sgi_solve */
+    const char *unused; /* of a file: what sgi_training_unused() says; no option */
 } sgi_training_settings;
 
 /* A number of steps that no run reaches: another budget ends it. */
@@ -111,6 +112,14 @@ static inline double sgi_training_carried(const sgi_training_settings *training)
 /* The optimizer's name in files, and in running text. */
 const char *sgi_training_optimizer(const sgi_training_settings *training);
 const char *sgi_training_optimizer_title(const sgi_training_settings *training);
+
+/* A sentence about what a file says for nothing; false: there is nothing to say. */
+bool sgi_training_remark(const sgi_training_settings *training, char *text, size_t size);
+
+/* The first option of the optimizer and of its points that differs from `usual` although this
+ * optimizer does not look at it: "optimizer.rate". NULL: none does. */
+const char *sgi_training_unused(const sgi_training_settings *training,
+                                const sgi_training_settings *usual);
 
 /* Kinds of values. */
 extern const sgi_codec sgi_codec_step;   /* int64_t, half, forever or margin */

@@ -1,4 +1,5 @@
 /* From the training options to the configurations of scaler and optimizer. See training.h. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/list.h"
@@ -15,6 +16,43 @@ const char *sgi_training_optimizer(const sgi_training_settings *training)
 const char *sgi_training_optimizer_title(const sgi_training_settings *training)
 {
     return sgi_list_name(titles, SG_OPTIM_COUNT + SGI_SECOND_COUNT, training->optimizer);
+}
+
+const char *sgi_training_unused(const sgi_training_settings *training,
+                                const sgi_training_settings *usual)
+{
+    bool second = sgi_training_is_second(training), sgd = training->optimizer == SG_OPTIM_SGD;
+    const struct {
+        const char *option;
+        bool used, differs;
+    } rows[] = {
+        {"optimizer.rate", !second, training->rate != usual->rate},
+        {"optimizer.betas", !second && !sgd,
+         training->betas[0] != usual->betas[0] || training->betas[1] != usual->betas[1]},
+        {"optimizer.eps", !second && !sgd, training->eps != usual->eps},
+        {"optimizer.decay", !second, training->decay != usual->decay},
+        {"optimizer.momentum", sgd || sgi_training_is_kernel(training),
+         training->momentum != usual->momentum},
+        {"optimizer.dampening", sgd, training->dampening != usual->dampening},
+        {"optimizer.nesterov", sgd, training->nesterov != usual->nesterov},
+        {"optimizer.refresh", training->optimizer == SG_OPTIM_SOAP,
+         training->refresh != usual->refresh},
+        {"points.start", second, training->points_start != usual->points_start},
+        {"points.every", second, training->points_every != usual->points_every},
+        {"points.most", second, training->points_most != usual->points_most},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].differs && !rows[i].used)
+            return rows[i].option;
+    return NULL;
+}
+
+bool sgi_training_remark(const sgi_training_settings *training, char *text, size_t size)
+{
+    if (training->unused)
+        (void)snprintf(text, size, "training.%s is not used by the optimizer '%s'",
+                       training->unused, sgi_training_optimizer(training));
+    return training->unused;
 }
 
 sg_scale_config sgi_training_scale(const sgi_training_settings *training, uint64_t steps)

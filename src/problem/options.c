@@ -172,7 +172,7 @@ static const sgi_option rows[] = {
          "loss at which training ends, or goes on to its next stage; 0: however low it is"),
     COUNT("training.points.start", TOP(training.points_start), 1, "700",
           "points in the domain that optimizers of second order begin with; 2000 for all but "
-          "levenberg and kernel"),
+          "levenberg and kernel, and never more than a given `most`"),
     COUNT("training.points.every", TOP(training.points_every), 0, "8",
           "steps after which they are drawn anew, where the residual is large; 0: never; 100 for "
           "all but levenberg and kernel"),

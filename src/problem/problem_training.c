@@ -94,6 +94,17 @@ static void set_second_defaults(sgi_training_settings *training)
     training->method = SG_METHOD_NONE;
 }
 
+/* What is said to be the most is no less than what a stage begins with unless it says that, too. */
+static void bound_start(sgi_training_settings *training, const sgi_yaml *section,
+                        const sgi_yaml *stage)
+{
+    const sgi_yaml *all = section ? sgi_yaml_get(section, "points") : NULL;
+    const sgi_yaml *own = stage ? sgi_yaml_get(stage, "points") : NULL;
+    if (training->points_most > 0 && training->points_most < training->points_start &&
+        !says(all, "start") && !says(own, "start"))
+        training->points_start = training->points_most;
+}
+
 /* One stage: `stage` is its mapping, or NULL when the section has no list. */
 static sg_status read_stage(sgi_problem *problem, sgi_reader *reader, const sgi_yaml *stage,
                             sgi_settings *into)
@@ -111,10 +122,15 @@ static sg_status read_stage(sgi_problem *problem, sgi_reader *reader, const sgi_
     if (says(section, "seconds") || says(stage, "seconds") || says(section, "tolerance") ||
         says(stage, "tolerance"))
         into->training.steps = SG_STEPS_WITHOUT_END; /* unless they are said, too */
+    sgi_training_settings usual = into->training;
     if (section)
         status = sgi_options_read(reader, "training", "training", section, into);
-    if (status == SG_OK && stage)
+    if (status == SG_OK && stage) {
+        usual = into->training; /* what all stages share need not be for each of them */
         status = sgi_options_read(reader, "training", "a stage of training", stage, into);
+    }
+    into->training.unused = sgi_training_unused(&into->training, &usual);
+    bound_start(&into->training, section, stage);
     if (sgi_training_is_second(&into->training))
         into->training.method = SG_METHOD_NONE; /* there is no gradient to rescale */
     return status;
@@ -252,6 +268,10 @@ static sg_status check_method(const sgi_problem *problem, sgi_reader *reader, in
                !sgi_training_is_timed(training) && training->steps == SG_STEPS_WITHOUT_END) {
         key = "schedule";
         why = "has a cosine, which ends with training: 'steps' or 'seconds' must say where that is";
+    } else if (second && training->points_most > 0 &&
+               training->points_most < training->points_start) {
+        key = "points";
+        why = "begins with more points ('start') than there may be ('most')";
     } else if (training->causal_eps > 0 && no_causal(problem, training)) {
         key = "causal";
         why = no_causal(problem, training);

@@ -336,6 +336,16 @@ static void check_margin(const sgi_problem *problem, sgi_remarks *remarks)
                         "with 'residual'");
 }
 
+/* Options of an optimizer that it does not look at. */
+static void check_unused(const sgi_problem *problem, sgi_remarks *remarks)
+{
+    const sgi_stages *stages = &problem->settings.stages;
+    char text[SG_REMARK_SIZE];
+    for (int i = 0; i < stages->count; i++)
+        if (sgi_training_remark(&stages->values[i], text, sizeof text))
+            remark(remarks, "%s", text);
+}
+
 /* A method of second order on a network for another one. */
 static void check_size(const sgi_problem *problem, sgi_remarks *remarks)
 {
@@ -469,6 +479,7 @@ sg_status sgi_problem_remarks(sgi_problem *problem, sgi_remarks *remarks)
         status = check_scales(problem, remarks);
     check_margin(problem, remarks);
     check_size(problem, remarks);
+    check_unused(problem, remarks);
     sgi_release(&problem->allocator, s);
     return status;
 }

@@ -34,8 +34,10 @@ static sg_status read_all(sgi_task *task, sgi_reader *reader, const char *const 
         status = sgi_document_keys(reader, task->root);
     if (status == SG_OK)
         status = sgi_options_default(reader, "", settings);
+    sgi_training_settings usual = settings->training;
     if (status == SG_OK)
         status = sgi_options_read(reader, "", reader->table->what, task->root, settings);
+    settings->training.unused = sgi_training_unused(&settings->training, &usual);
     if (status == SG_OK)
         status = sgi_document_name(reader, task->root, &task->sources[0], &settings->name);
     return status == SG_OK ? sgi_task_check(task, reader) : status;

@@ -43,7 +43,8 @@ typedef struct image_subject {
     sgi_value values[4];
     sgi_image_tally line, total; /* since the last line of metrics, and over the run */
     uint64_t told_unread;        /* unread images that the user knows of */
-    char note[NOTE_SIZE];
+    char note[NOTE_SIZE], unused[NOTE_SIZE];
+    const char *first_note; /* before the run */
 } image_subject;
 
 static image_subject *own(const sgi_subject *subject)
@@ -442,6 +443,9 @@ sg_status sgi_image_subject_create(sgi_subject **out, const sgi_task *task, sg_p
                                .name = task->settings.name,
                                .title = task->settings.title,
                                .training = training};
+    s->first_note = s->unused;
+    s->subject.notes = &s->first_note;
+    s->subject.note_count = sgi_training_remark(training, s->unused, sizeof s->unused);
     sg_status status =
         sgi_image_trainer_create(&s->trainer, task, pool, ranks, isa, &allocator, diagnostic);
     if (status == SG_OK) {
