@@ -5,11 +5,12 @@
     tools/accuracy_table.py docs/accuracy.csv runs/reproduce-accuracy-full ...
                                                      the same after adding what these folders have
 
-The folders are those of `stablegrad reproduce accuracy`. A method whose rate falls to the end of the budget has the
-error of a time from the budget of that time alone; the others have all times that a run reached. What stands in
-the file for the same problem, method, seed and time is replaced.
+The folders are those of `stablegrad reproduce accuracy`; with each error stands the instruction set it was computed
+with. A method whose rate falls to the end of the budget has the error of a time from the budget of that time alone; the
+others have all times that a run reached. What stands in the file for the same problem, method, seed and time is replaced.
 """
 import csv
+import glob
 import json
 import os
 import sys
@@ -28,7 +29,7 @@ PUBLISHED = {
 
 def read(path):
     with open(path, newline="") as file:
-        return {(r["problem"], r["method"], int(r["seed"]), int(r["seconds"])): float(r["error"])
+        return {(r["problem"], r["method"], int(r["seed"]), int(r["seconds"])): (float(r["error"]), r["kernels"])
                 for r in csv.DictReader(file)}
 
 
@@ -37,9 +38,19 @@ def write(path, errors):
     keys = sorted(errors, key=lambda k: (order.index(k[0]), METHODS.index(k[1]), k[2], k[3]))
     with open(path + ".new", "w", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(["problem", "method", "seed", "seconds", "error"])
-        rows.writerows([*key, f"{errors[key]:.2e}"] for key in keys)
+        rows.writerow(["problem", "method", "seed", "seconds", "error", "kernels"])
+        rows.writerows([*key, f"{errors[key][0]:.2e}", errors[key][1]] for key in keys)
     os.replace(path + ".new", path)
+
+
+def kernels_of(folder):
+    found = set()
+    for path in glob.glob(os.path.join(folder, "*", "*", "run.json")):
+        with open(path) as file:
+            found.add(json.load(file)["kernels"])
+    if len(found) != 1:
+        sys.exit(f"{folder} has runs of {len(found)} instruction sets, not of one")
+    return found.pop()
 
 
 def add(folder, errors):
@@ -48,6 +59,7 @@ def add(folder, errors):
     if index["experiment"] != "accuracy" or "tables" not in index:
         sys.exit(f"{folder} is not a reproduction of accuracy with tables")
     tables = {table["title"]: table for table in index["tables"]}
+    kernels = kernels_of(folder)
     seeds = tables.get("Every seed", tables["Relative L2 error"])  # of one seed there is but one table
     first = [int(text.split("=")[1]) for text in index["sets"] if text.startswith("training.seed=")]
     for row in seeds["rows"]:
@@ -55,7 +67,8 @@ def add(folder, errors):
         for name, seconds in TIMES.items():
             fair = cells["method"] not in SCHEDULED or OWN_BUDGET[index["budget"]] == seconds
             if fair and cells.get(name) is not None:
-                errors[cells["problem"], cells["method"], int(cells.get("seed", (first or [0])[-1])), seconds] = cells[name]
+                seed = int(cells.get("seed", (first or [0])[-1]))
+                errors[cells["problem"], cells["method"], seed, seconds] = cells[name], kernels
 
 
 def digits(error):
@@ -65,7 +78,7 @@ def digits(error):
 def table(errors, seconds):
     """Medians over the seeds; a number of seeds that is not that of the whole table stands behind its median."""
     seeds = {}
-    for (problem, method, _, time), error in sorted(errors.items(), key=lambda item: item[1]):
+    for (problem, method, _, time), (error, _) in sorted(errors.items(), key=lambda item: item[1]):
         if time == seconds:
             seeds.setdefault(problem, {}).setdefault(method, []).append(error)
     counts = [len(values) for row in seeds.values() for values in row.values()]
