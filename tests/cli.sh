@@ -750,6 +750,10 @@ says out '1 x 3 tanh'
 # shellcheck disable=SC2086
 expect 0 reproduce accuracy $short --only heat --out single
 [ "$(grep -c 'is complete' out)" = 1 ] || fail "a single run is trained again: $(cat out)"
+! grep -q 'Every seed' out || fail "one seed in two tables"
+# shellcheck disable=SC2086
+expect 0 reproduce accuracy $short --only heat/lbfgs --seeds 2 --out seeds
+says out 'Every seed'
 # shellcheck disable=SC2086
 expect 0 reproduce metrics $short --only kernel-none --out single-metrics --quiet
 [ "$(echo single-metrics/*/kernel-none/weights.safetensors | wc -w)" = 9 ] || fail "one run of each part"

@@ -59,6 +59,8 @@ def add(folder, errors):
     if index["experiment"] != "accuracy" or "tables" not in index:
         sys.exit(f"{folder} is not a reproduction of accuracy with tables")
     tables = {table["title"]: table for table in index["tables"]}
+    if index["seeds"] > 1 and "Every seed" not in tables:
+        sys.exit(f"{folder} has medians alone: 'stablegrad report {folder}' adds the errors of every seed")
     kernels = kernels_of(folder)
     seeds = tables.get("Every seed", tables["Relative L2 error"])  # of one seed there is but one table
     first = [int(text.split("=")[1]) for text in index["sets"] if text.startswith("training.seed=")]

@@ -149,9 +149,9 @@ static void seed_rows(const sgi_part_result *part, const sgi_arm *arm, const sgi
 static bool has_seeds(const sgi_results *results)
 {
     for (size_t p = 0; p < results->experiment->part_count; p++)
-        if (results->parts[p].there &&
-            results->parts[p].runs.run_count > results->parts[p].runs.variant_count)
-            return true;
+        for (size_t v = 0; results->parts[p].there && v < results->parts[p].runs.variant_count; v++)
+            if (results->parts[p].runs.variants[v].count > 1)
+                return true;
     return false;
 }
 
