@@ -19,7 +19,7 @@
 #include "train/pinn_subject.h"
 #include "train/unknowns.h"
 
-enum { TIMED_STEPS = 3, TIMED_POINTS = 1 << 18 };
+enum { TIMED_STEPS = 3, TIMED_POINTS = 1 << 16 };
 
 /* A step of very many points is not timed as a whole: every set has that share of its points. The
  * handle knows the true numbers already. */
