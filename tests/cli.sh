@@ -571,7 +571,7 @@ says out '"event":"complete"'
 
 # Ctrl-C: a checkpoint, exit code 130, and the same weights after resuming. The program writes more events than a pipe
 # holds, so it cannot end before this loop has read that of step 100, however slow the machine is.
-long="--set training.steps=3000 --set training.evaluate_every=2"
+long="--set training.steps=800 --set training.evaluate_every=1"
 mkfifo events
 # shellcheck disable=SC2086
 "$program" train heat.yaml $small $long --json --out stopped --threads 1 >events 2>err &
@@ -755,7 +755,7 @@ expect 0 reproduce accuracy $short --only heat --out single
 expect 0 reproduce accuracy $short --only heat/lbfgs --seeds 2 --out seeds
 says out 'Every seed'
 # shellcheck disable=SC2086
-expect 0 reproduce metrics $short --only kernel-none --out single-metrics --quiet
+expect 0 reproduce metrics $short --set training.points.start=64 --only kernel-none --out single-metrics --quiet
 [ "$(echo single-metrics/*/kernel-none/weights.safetensors | wc -w)" = 9 ] || fail "one run of each part"
 
 # Interrupted, killed, and resumed: the same tables, but for the times.
@@ -872,7 +872,7 @@ awk '/^Save as/ { on = 1; next } /^Then:/ { exit } on && /^    / { print substr(
 [ "$(wc -l <readme.yaml)" = 10 ] || fail "the README's problem is not ten lines long"
 expect 0 check readme.yaml
 says out 'fits'
-expect 0 train readme.yaml --set training.steps=20 --quiet --out readme
+expect 0 train readme.yaml --set network.hidden=2x8 --set training.steps=20 --quiet --out readme
 
 # A reference that is infinite in one corner is found, and errors are measured at the other points.
 cat >corner.yaml <<'END'
@@ -964,7 +964,7 @@ says err 'probes.csv: row 2, x = 0.2, t = 3, lies outside the domain'
 # The shipped problems are whole.
 for problem in "$source"/problems/*.yaml; do
     grep -q '^coordinates:' "$problem" || continue # an image task; its data are not shipped
-    expect 0 check "$problem" --threads 1 --set points=512
+    expect 0 check "$problem" --threads 1 --set points=512 --set network.hidden=2x8
 done
 
 # Tasks on images, in builds that have networks for them.
