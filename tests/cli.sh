@@ -672,7 +672,7 @@ expect 2 reproduce table1 --only poisson
 says err "table1 has no part or run 'poisson'"
 says err 'parts: burgers-6'
 says err 'runs of each: adamw, stablegrad'
-for only in '' poisson-6, poisson-6/ poisson-6/sgd /adamw poisson/adamw poisson-6,sgd; do
+for only in '' 'poisson-6,' poisson-6/ poisson-6/sgd /adamw poisson/adamw poisson-6,sgd; do
     expect 2 reproduce table1 --only "$only" --out nowhere
     says err 'has no part or run'
 done
