@@ -1,15 +1,18 @@
-/* Rows of the Jacobian and the kernel K = J J^T of Burgers' residual: two tables.
+/* Rows of the Jacobian, the kernel K = J J^T and the normal equations of Burgers' residual: three
+ * tables.
  *
  *     jacobian_bench [--quick] [--busy]
  *
  * The first sets the rate of rows against that of the gradient, in turns. The second makes K by
  * explicit rows, by products of layer inputs and adjoints, and by the cheaper one for each layer,
- * and first of all K of 4,000 residuals x 20,000 parameters in double. Two threads; with
- * --busy one, in processor time, for a machine that others use too. */
+ * and first of all K of 4,000 residuals x 20,000 parameters in double. The third makes J^T J, less
+ * the time that the rows take, and sets its rate against that of multiply-adds in registers. Two
+ * threads; with --busy one, in processor time, for a machine that others use too. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "fma_peak.h"
 #include "stablegrad/jet.h"
 #include "timing.h"
 
@@ -214,6 +217,43 @@ static void kernel_lines(int width, size_t items, sg_type type, int rounds)
     free(kernel);
 }
 
+/* ---- The normal equations ---------------------------------------------------------------------
+ */
+
+static double normal_seconds(sg_jacobian *jacobian, const sg_normal_equations *parts)
+{
+    double before = seconds_now();
+    return sg_jacobian_normal(jacobian, parts) == SG_OK ? seconds_now() - before : NAN;
+}
+
+static void normal_line(int width, size_t items, int rounds)
+{
+    subject s;
+    sg_jacobian *jacobian = NULL;
+    if (open_subject(&s, SG_FLOAT64, width, items) == SG_OK &&
+        sg_jacobian_create(&jacobian, &(sg_jacobian_config){.jet = s.jet}, NULL) == SG_OK) {
+        size_t n = sg_jet_network_parameters(s.network);
+        double *matrix = malloc(n * n * sizeof *matrix), *right = malloc(n * sizeof *right);
+        double all = HUGE_VAL, rows = HUGE_VAL;
+        for (int i = 0; i < rounds && matrix && right; i++) {
+            sg_normal_equations parts = {.matrix = matrix, .right = right};
+            all = fmin(all, normal_seconds(jacobian, &parts));
+            parts.matrix = NULL;
+            rows = fmin(rows, normal_seconds(jacobian, &parts));
+        }
+        /* The peak is of float: half as many numbers in double. */
+        double rate = 1e-9 * (double)items * (double)n * (double)(n + 1) / (all - rows);
+        double peak = 0.5e-9 * bench_fma_peak(s.pool, SG_ISA_AUTO);
+        printf("%5zu x %-7zu %8.3f %8.3f %8.1f %7.0f%%\n", items, n, all, rows, rate,
+               100 * rate / peak);
+        fflush(stdout);
+        free(right);
+        free(matrix);
+    }
+    sg_jacobian_destroy(jacobian);
+    close_subject(&s);
+}
+
 int main(int count, char **arguments)
 {
     static const int widths[] = {16, 20, 32, 64, 128, 256};
@@ -240,5 +280,10 @@ int main(int count, char **arguments)
         kernel_lines(widths[i], quick ? 500 : 2000, SG_FLOAT64, quick ? 1 : 2);
     printf("\nK = J J^T, float\n");
     kernel_lines(80, quick ? 1000 : 4000, SG_FLOAT32, 1);
+    printf("\nJ^T J, double\n%-15s %8s %8s %8s %8s\n", "residuals x p", "all", "rows", "GFLOP/s",
+           "of peak");
+    normal_line(12, 2500, quick ? 3 : 20);
+    normal_line(20, 6700, quick ? 1 : 10);
+    normal_line(36, quick ? 1000 : 10000, quick ? 1 : 3);
     return 0;
 }

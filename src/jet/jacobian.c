@@ -101,6 +101,7 @@ static size_t choose_bytes(sg_jacobian *jacobian, size_t budget)
     sgi_kernel_choose(jacobian, jacobian->method);
     for (size_t s = 0; s < jet->set_count; s++) {
         const sg_jet_set *set = set_at(jacobian, s);
+        least = larger(least, sgi_square_item_bytes(jacobian, s));
         size_t rows = set->items * (size_t)set->components;
         all += set->items * sgi_kernel_item_bytes(jacobian, s);
         panel = larger(panel, smaller(rows, SGI_PANEL_ROWS) * row);

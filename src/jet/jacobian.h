@@ -68,4 +68,7 @@ size_t sgi_kernel_scratch(const sg_jacobian *jacobian);
 void sgi_kernel_choose(sg_jacobian *jacobian, sg_jacobian_method method);
 size_t sgi_kernel_item_bytes(const sg_jacobian *jacobian, size_t set);
 
+/* jacobian_products.c: bytes of an item's rows and of their copies for J^T J. */
+size_t sgi_square_item_bytes(const sg_jacobian *jacobian, size_t set);
+
 #endif

@@ -14,12 +14,13 @@ enum {
     ROW_BLOCK = 96,      /* rows of the panel that one unit of J V works on, at most */
     ROW_STEP = 6,        /* a block of a product has this many rows */
     COLUMN_BLOCK = 1536, /* parameters that one unit of J^T W works on */
-    SQUARE_BLOCK = 192,  /* parameters of a unit of J^T J, each way */
-    SQUARE_STRIP = 96    /* rows of a unit on the diagonal that begin at the same column */
+    SQUARE_BLOCK = SGI_SQUARE_STEP /* parameters of a unit of J^T J, each way */
 };
 
 /* Panels have about this size, so that they stay in cache between making and using them. */
 static const size_t PANEL_BYTES = (size_t)4 << 20;
+/* And with copies for J^T J, which are read from the last cache. */
+static const size_t SQUARE_BYTES = (size_t)12 << 20;
 
 /* What the units see of one panel and one group of vectors. */
 typedef struct product_job {
@@ -273,33 +274,107 @@ sg_status sg_jacobian_normal_product(sg_jacobian *jacobian, size_t count, const 
 /* ---- The normal equations -----------------------------------------------------------------------
  */
 
+/* Stretches of SGI_MULTIPLY_K rows of a panel are copied one behind the other, all columns of each
+ * for the left side and for the right. */
+typedef struct square_job {
+    const product_job *panel;
+    char *left, *right;
+    size_t columns; /* of the copies */
+} square_job;
+
+static const sgi_kernels *kernels_of(const sg_jacobian *jacobian)
+{
+    return jacobian->jet->kernels;
+}
+
+static size_t square_bytes(const sg_jacobian *jacobian, size_t rows)
+{
+    const sg_jet_network *network = jacobian->jet->network;
+    size_t elements = rows * kernels_of(jacobian)->square_columns(network->parameters);
+    return sgi_align_up(elements * sgi_type_size(network->type), SG_ALIGNMENT);
+}
+
+size_t sgi_square_item_bytes(const sg_jacobian *jacobian, size_t set)
+{
+    const sg_jet_network *network = jacobian->jet->network;
+    size_t components = (size_t)jacobian->jet->states[set].set.components;
+    return sgi_align_up(components * network->parameters * sgi_type_size(network->type),
+                        SG_ALIGNMENT) +
+           2 * square_bytes(jacobian, components);
+}
+
+/* The number of items of a panel that is made for J^T J: whole stretches that a cache holds with
+ * their copies, as every unit reads from these, and no more than there is memory for. */
+static size_t square_rows(const sg_jacobian *jacobian, size_t set)
+{
+    size_t components = (size_t)jacobian->jet->states[set].set.components;
+    size_t item = sgi_square_item_bytes(jacobian, set);
+    size_t stretches = SQUARE_BYTES / (item / components * SGI_MULTIPLY_K);
+    size_t rows =
+        smaller(stretches > 1 ? stretches * SGI_MULTIPLY_K : SGI_MULTIPLY_K, SGI_PANEL_ROWS);
+    size_t items = smaller(jacobian->panel_bytes / item, rows / components);
+    return items > 0 ? items : 1;
+}
+
+static size_t stretch(const product_job *panel, size_t l)
+{
+    return smaller(panel->rows - l, SGI_MULTIPLY_K);
+}
+
+static void copy_block(void *context, size_t unit, int worker)
+{
+    (void)worker;
+    const square_job *job = context;
+    const product_job *panel = job->panel;
+    const sg_jacobian *jacobian = panel->jacobian;
+    size_t size = sgi_type_size(jacobian->jet->network->type);
+    size_t first = unit * SQUARE_BLOCK, count = smaller(panel->parameters - first, SQUARE_BLOCK);
+    for (size_t l = 0; l < panel->rows; l += SGI_MULTIPLY_K) {
+        size_t begin = l * job->columns * size;
+        kernels_of(jacobian)->square_copy(at(jacobian, panel->rows_at, l * panel->parameters),
+                                          panel->parameters, stretch(panel, l), first, count,
+                                          job->left + begin, job->right + begin);
+    }
+}
+
 /* Blocks of J^T J on and above the diagonal. */
 static void square_block(void *context, size_t unit, int worker)
 {
-    const product_job *job = context;
-    size_t all = sgi_parts(job->parameters, SQUARE_BLOCK);
+    (void)worker;
+    const square_job *job = context;
+    const product_job *panel = job->panel;
+    const sg_jacobian *jacobian = panel->jacobian;
+    size_t n = panel->parameters, all = sgi_parts(n, SQUARE_BLOCK);
+    size_t size = sgi_type_size(jacobian->jet->network->type);
     size_t i = unit / all * SQUARE_BLOCK, j = unit % all * SQUARE_BLOCK;
-    if (j < i)
-        return;
-    size_t rows = smaller(job->parameters - i, SQUARE_BLOCK);
-    size_t columns = smaller(job->parameters - j, SQUARE_BLOCK);
-    size_t strip = i == j ? SQUARE_STRIP : SQUARE_BLOCK;
-    for (size_t row = 0; row < rows; row += strip) {
-        size_t skipped = i == j ? row : 0; /* below the diagonal */
-        sgi_multiply args = {.m = smaller(rows - row, strip),
-                             .n = columns - skipped,
-                             .k = job->rows,
-                             .a = at(job->jacobian, job->rows_at, i + row),
-                             .b = at(job->jacobian, job->rows_at, j + skipped),
-                             .a_row = 1,
-                             .a_step = job->parameters,
-                             .b_row = 1,
-                             .b_step = job->parameters,
-                             .factor = 1,
-                             .c = job->out + (i + row) * job->parameters + j + skipped,
-                             .c_row = job->parameters};
-        multiply(job, &args, worker);
+    for (size_t l = 0; l < panel->rows && i <= j; l += SGI_MULTIPLY_K) {
+        size_t begin = l * job->columns * size;
+        sgi_square args = {.i = i,
+                           .j = j,
+                           .m = smaller(n - i, SQUARE_BLOCK),
+                           .n = smaller(n - j, SQUARE_BLOCK),
+                           .k = stretch(panel, l),
+                           .left = job->left + begin,
+                           .right = job->right + begin,
+                           .c = panel->out + i * n + j,
+                           .c_row = n};
+        kernels_of(jacobian)->square_product(&args);
     }
+}
+
+/* J^T J grows by what the panel adds. */
+static void square_panel(const product_job *panel)
+{
+    sg_jacobian *jacobian = panel->jacobian;
+    size_t size = sgi_type_size(jacobian->jet->network->type);
+    size_t rows = sgi_align_up(panel->rows * panel->parameters * size, SG_ALIGNMENT);
+    size_t blocks = sgi_parts(panel->parameters, SQUARE_BLOCK);
+    square_job job = {.panel = panel,
+                      .left = (char *)jacobian->panels + rows,
+                      .columns = kernels_of(jacobian)->square_columns(panel->parameters)};
+    job.right = job.left + square_bytes(jacobian, panel->rows);
+    sgi_jacobian_run(jacobian, blocks, copy_block, &job);
+    sgi_jacobian_run(jacobian, blocks * blocks, square_block, &job);
 }
 
 static void mirror_block(void *context, size_t unit, int worker)
@@ -342,7 +417,6 @@ static void add_panel(sg_jacobian *jacobian, const sgi_panel *panel,
 {
     product_job job = new_job(jacobian, 1);
     size_t columns = sgi_parts(job.parameters, COLUMN_BLOCK);
-    size_t squares = sgi_parts(job.parameters, SQUARE_BLOCK);
     job.rows = panel->rows;
     job.out_row = job.parameters;
     job.vectors = jacobian->residuals;
@@ -357,7 +431,7 @@ static void add_panel(sg_jacobian *jacobian, const sgi_panel *panel,
         sgi_jacobian_run(jacobian, columns, squares_block, &job);
     job.out = parts->matrix;
     if (job.out)
-        sgi_jacobian_run(jacobian, squares * squares, square_block, &job);
+        square_panel(&job);
 }
 
 /* Adds the matrix up over ranks, what lies on and above the diagonal, which is brought together in
@@ -401,7 +475,7 @@ sg_status sg_jacobian_normal(sg_jacobian *jacobian, const sg_normal_equations *p
         memset(parts->squares, 0, n * sizeof(double));
     if (parts->residuals && sgi_rank_count(jacobian->jet->pool) > 1)
         memset(parts->residuals, 0, sg_jacobian_residuals(jacobian) * sizeof(double));
-    sgi_panel_capacity *capacity = parts->matrix ? most_rows : cached_rows;
+    sgi_panel_capacity *capacity = parts->matrix ? square_rows : cached_rows;
     for (sgi_panel p = sgi_shared_panels(jacobian); sgi_next_panel(jacobian, capacity, &p);) {
         fill_rows(jacobian, &p, parts->right || parts->residuals);
         add_panel(jacobian, &p, parts);

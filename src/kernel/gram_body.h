@@ -94,13 +94,14 @@ static void copy_slivers(int width, size_t count, size_t k, const real *from, si
     }
 }
 
+/* Of a triangle, blocks that lie below the diagonal as a whole are left out. */
 static void multiply_slivers(size_t m, size_t n, size_t k, const real *left, const real *right,
-                             double factor, double *c, size_t c_row)
+                             double factor, bool triangle, double *c, size_t c_row)
 {
     real block[ROWS * WIDE];
     value sum[ROWS][COLUMNS];
     for (size_t j = 0; j < n; j += WIDE)
-        for (size_t i = 0; i < m; i += ROWS) {
+        for (size_t i = 0; i < m && (!triangle || i < j + WIDE); i += ROWS) {
             sliver_product(k, left + i * k, right + j * k, sum);
             store_block(sum, block);
             add_block(block, least(m - i, ROWS), least(n - j, WIDE), factor, c + i * c_row + j,
@@ -121,11 +122,81 @@ static void multiply(const sgi_multiply *args, void *scratch)
             for (size_t i = 0; i < args->m; i += MULTIPLY_LEFT) {
                 size_t m = least(args->m - i, MULTIPLY_LEFT);
                 copy_slivers(ROWS, m, k, a + i * args->a_row, args->a_row, args->a_step, left);
-                multiply_slivers(m, n, k, left, right, args->factor, args->c + i * args->c_row + j,
-                                 args->c_row);
+                multiply_slivers(m, n, k, left, right, args->factor, false,
+                                 args->c + i * args->c_row + j, args->c_row);
             }
         }
     }
+}
+
+/* ---- J^T J: every column is on both sides of many products, and copied once -------------------
+ */
+
+static size_t square_columns(size_t n)
+{
+    size_t left = (n + ROWS - 1) / ROWS * ROWS, right = (n + WIDE - 1) / WIDE * WIDE;
+    return left > right ? left : right;
+}
+
+static void square_copy(const void *rows, size_t row, size_t k, size_t first, size_t count,
+                        void *left, void *right)
+{
+    const real *from = (const real *)rows + first;
+    copy_slivers(ROWS, count, k, from, 1, row, (real *)left + first * k);
+    copy_slivers(WIDE, count, k, from, 1, row, (real *)right + first * k);
+}
+
+static void square_product(const sgi_square *args)
+{
+    const real *left = (const real *)args->left + args->i * args->k;
+    const real *right = (const real *)args->right + args->j * args->k;
+    multiply_slivers(args->m, args->n, args->k, left, right, 1, args->i == args->j, args->c,
+                     args->c_row);
+}
+
+/* ---- x L^T = rows ------------------------------------------------------------------------------
+ */
+
+enum { SOLVE_VECTORS = 6, SOLVE_ROWS = SOLVE_VECTORS * LANES };
+
+/* At most SOLVE_ROWS rows side by side, a row in each lane. */
+static void solve_side(const sgi_solve_rows *args, const real *inverse, real *rows, size_t count)
+{
+    value side[SGI_SOLVE_N][SOLVE_VECTORS];
+    real *lanes = (real *)side;
+    memset(side, 0, args->n * sizeof *side);
+    for (size_t r = 0; r < count; r++)
+        for (size_t j = 0; j < args->n; j++)
+            lanes[j * SOLVE_ROWS + r] = rows[r * args->row + j];
+    for (size_t j = 0; j < args->n; j++) {
+        const real *line = (const real *)args->factor + j * args->factor_row;
+        value sum[SOLVE_VECTORS];
+#pragma GCC unroll 8
+        for (int v = 0; v < SOLVE_VECTORS; v++)
+            sum[v] = side[j][v];
+        for (size_t l = 0; l < j; l++) {
+            real taken = line[l];
+#pragma GCC unroll 8
+            for (int v = 0; v < SOLVE_VECTORS; v++)
+                sum[v] -= side[l][v] * taken;
+        }
+#pragma GCC unroll 8
+        for (int v = 0; v < SOLVE_VECTORS; v++)
+            side[j][v] = sum[v] * inverse[j];
+    }
+    for (size_t r = 0; r < count; r++)
+        for (size_t j = 0; j < args->n; j++)
+            rows[r * args->row + j] = lanes[j * SOLVE_ROWS + r];
+}
+
+static void solve(const sgi_solve_rows *args)
+{
+    real inverse[SGI_SOLVE_N];
+    for (size_t j = 0; j < args->n; j++)
+        inverse[j] = 1 / ((const real *)args->factor)[j * args->factor_row + j];
+    for (size_t r = 0; r < args->count; r += SOLVE_ROWS)
+        solve_side(args, inverse, (real *)args->rows + r * args->row,
+                   least(args->count - r, SOLVE_ROWS));
 }
 
 /* ---- A layer's part in J J^T ------------------------------------------------------------------

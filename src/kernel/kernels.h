@@ -127,6 +127,30 @@ typedef struct sgi_multiply {
 
 enum { SGI_MULTIPLY_K = 256 };
 
+/* C (m, n) += A^T B, where A and B are columns [i, i + m) and [j, j + n) of the same k rows, from
+ * copies of all columns that square_copy() made. Where i == j, what lies below the diagonal may or
+ * may not be added. i and j are multiples of SGI_SQUARE_STEP, k is at most SGI_MULTIPLY_K. */
+typedef struct sgi_square {
+    size_t i, j, m, n, k;
+    const void *left, *right;
+    double *c;
+    size_t c_row;
+} sgi_square;
+
+enum { SGI_SQUARE_STEP = 192 };
+
+/* x L^T = row for `count` rows of n <= SGI_SOLVE_N elements, `row` elements apart, each of which
+ * its x takes the place of; L is the lower triangle of `factor`. */
+typedef struct sgi_solve_rows {
+    size_t n, count;
+    const void *factor;
+    size_t factor_row;
+    void *rows;
+    size_t row;
+} sgi_solve_rows;
+
+enum { SGI_SOLVE_N = 64 };
+
 /* One side of a Gram product: `items` items with `channels` rows each (the sides of a pair one
  * after the other), inputs (items, channels, inputs) and adjoints (items, components, channels,
  * outputs), items `input_item` and `adjoint_item` elements apart. Every `plan_channels`th row is a
@@ -203,6 +227,13 @@ typedef struct sgi_kernels {
      * elements as the functions before them say, aligned to 64 bytes. */
     size_t (*multiply_scratch)(void);
     void (*multiply)(const sgi_multiply *args, void *scratch);
+    /* For k rows of n columns, two copies of k * square_columns(n) elements each. Columns [first,
+     * first + count) are copied, `first` a multiple of SGI_SQUARE_STEP. */
+    size_t (*square_columns)(size_t n);
+    void (*square_copy)(const void *rows, size_t row, size_t k, size_t first, size_t count,
+                        void *left, void *right);
+    void (*square_product)(const sgi_square *args);
+    void (*solve)(const sgi_solve_rows *args);
     size_t (*gram_scratch)(const sgi_gram *args);
     void (*gram)(const sgi_gram *args, void *scratch);
 

@@ -40,6 +40,51 @@ static void multiply(const sgi_multiply *args, void *scratch)
         }
 }
 
+static size_t square_columns(size_t n)
+{
+    return n;
+}
+
+static void square_copy(const void *rows, size_t row, size_t k, size_t first, size_t count,
+                        void *left, void *right)
+{
+    for (size_t i = first; i < first + count; i++)
+        for (size_t l = 0; l < k; l++)
+            ((real *)left)[i * k + l] = ((real *)right)[i * k + l] =
+                ((const real *)rows)[l * row + i];
+}
+
+static void square_product(const sgi_square *args)
+{
+    multiply(&(sgi_multiply){.m = args->m,
+                             .n = args->n,
+                             .k = args->k,
+                             .a = (const real *)args->left + args->i * args->k,
+                             .b = (const real *)args->right + args->j * args->k,
+                             .a_row = args->k,
+                             .a_step = 1,
+                             .b_row = args->k,
+                             .b_step = 1,
+                             .factor = 1,
+                             .c = args->c,
+                             .c_row = args->c_row},
+             NULL);
+}
+
+static void solve(const sgi_solve_rows *args)
+{
+    const real *factor = args->factor;
+    for (size_t r = 0; r < args->count; r++) {
+        real *x = (real *)args->rows + r * args->row;
+        for (size_t j = 0; j < args->n; j++) {
+            double sum = (double)x[j];
+            for (size_t l = 0; l < j; l++)
+                sum -= (double)factor[j * args->factor_row + l] * (double)x[l];
+            x[j] = (real)(sum / (double)factor[j * args->factor_row + j]);
+        }
+    }
+}
+
 static size_t gram_scratch(const sgi_gram *args)
 {
     (void)args;

@@ -2,16 +2,14 @@
 #include "second/cholesky.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "kernel/kernels.h"
 #include "second/vectors.h"
 
 enum {
-    BLOCK = 64,     /* columns that are factored together */
-    UNIT_ROWS = 96, /* rows of a block of columns that a thread works on at a time */
-    SOLVED = 8      /* rows that are solved side by side; UNIT_ROWS is a multiple */
+    BLOCK = SGI_SOLVE_N, /* columns that are factored together */
+    UNIT_ROWS = 96       /* rows of a block of columns that a thread works on at a time */
 };
 
 struct sgi_cholesky {
@@ -99,25 +97,16 @@ static bool factor_square(const block_job *job)
     return true;
 }
 
-/* x L^T = row for `rows` rows (SOLVED at most) side by side. */
+/* x L^T = row for `rows` rows. */
 static void solve_rows(const block_job *job, size_t row, size_t rows)
 {
-    const double *square = job->matrix + job->first * job->size + job->first;
-    double side[BLOCK][SOLVED] = {{0}};
-    for (size_t r = 0; r < rows; r++)
-        for (size_t j = 0; j < job->columns; j++)
-            side[j][r] = job->matrix[(row + r) * job->size + job->first + j];
-    for (size_t j = 0; j < job->columns; j++) {
-        const double *line = square + j * job->size;
-        for (size_t l = 0; l < j; l++)
-            for (size_t r = 0; r < SOLVED; r++)
-                side[j][r] -= line[l] * side[l][r];
-        for (size_t r = 0; r < SOLVED; r++)
-            side[j][r] /= line[j];
-    }
-    for (size_t r = 0; r < rows; r++)
-        for (size_t j = 0; j < job->columns; j++)
-            job->matrix[(row + r) * job->size + job->first + j] = side[j][r];
+    sgi_solve_rows args = {.n = job->columns,
+                           .count = rows,
+                           .factor = job->matrix + job->first * job->size + job->first,
+                           .factor_row = job->size,
+                           .rows = job->matrix + row * job->size + job->first,
+                           .row = job->size};
+    job->cholesky->kernels->solve(&args);
 }
 
 static size_t smaller(size_t a, size_t b)
@@ -131,8 +120,7 @@ static void rows_below(void *context, size_t unit, int worker)
     const block_job *job = context;
     size_t row = job->rows_from + unit * UNIT_ROWS, end = smaller(row + UNIT_ROWS, job->size);
     subtract(job, row, end - row, worker);
-    for (; row < end; row += SOLVED)
-        solve_rows(job, row, smaller(end - row, SOLVED));
+    solve_rows(job, row, end - row);
 }
 
 bool sgi_cholesky_factor(sgi_cholesky *cholesky, double *matrix, size_t size)
