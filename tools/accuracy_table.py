@@ -7,7 +7,8 @@
 
 The folders are those of `stablegrad reproduce accuracy`; with each error stands the instruction set it was computed
 with. A method whose rate falls to the end of the budget has the error of a time from the budget of that time alone; the
-others have all times that a run reached. What stands in the file for the same problem, method, seed and time is replaced.
+others have all times that a run reached. What stands in the file for the same problem, method, seed and time is replaced
+by what the budget of that time gave, and kept otherwise: so all methods of a column are of the same machine.
 """
 import csv
 import glob
@@ -67,10 +68,11 @@ def add(folder, errors):
     for row in seeds["rows"]:
         cells = dict(zip(seeds["columns"], row))
         for name, seconds in TIMES.items():
-            fair = cells["method"] not in SCHEDULED or OWN_BUDGET[index["budget"]] == seconds
+            key = cells["problem"], cells["method"], int(cells.get("seed", (first or [0])[-1])), seconds
+            own = OWN_BUDGET[index["budget"]] == seconds
+            fair = own or (cells["method"] not in SCHEDULED and key not in errors)
             if fair and cells.get(name) is not None:
-                seed = int(cells.get("seed", (first or [0])[-1]))
-                errors[cells["problem"], cells["method"], seed, seconds] = cells[name], kernels
+                errors[key] = cells[name], kernels
 
 
 def digits(error):
