@@ -230,7 +230,7 @@ void print_overview(FILE *to)
 {
     fputs("stablegrad COMMAND ...\n\n", to);
     for (size_t i = 0; i < command_count; i++)
-        fprintf(to, "  %-8s %-14s %s\n", commands[i].name, commands[i].operands,
+        fprintf(to, "  %-9s %-14s %s\n", commands[i].name, commands[i].operands,
                 commands[i].summary);
     fputs("\n'stablegrad COMMAND --help' explains a command, 'stablegrad --version' prints the "
           "version.\n",

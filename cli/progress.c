@@ -10,7 +10,14 @@
 #include "base/clock.h"
 #include "printable.h"
 
-enum { BAR = 16, LEAST_WIDTH = 40, LINE_SIZE = 512 };
+enum {
+    BAR = 16,
+    LEAST_BAR = 8,
+    FIRST_LINE = 10,
+    LEAST_WIDTH = 40,
+    PLAIN_WIDTH = 200,
+    LINE_SIZE = 512
+};
 
 void format_duration(double seconds, char *text, size_t size)
 {
@@ -44,8 +51,12 @@ int terminal_width(FILE *to)
 void progress_begin(progress *p, FILE *to, bool quiet, const char *label, int64_t first,
                     int64_t steps)
 {
-    *p = (progress){
-        .to = to, .first = first, .steps = steps, .began = sgi_seconds(), .first_share = -1};
+    *p = (progress){.to = to,
+                    .first = first,
+                    .steps = steps,
+                    .next = first + FIRST_LINE,
+                    .began = sgi_seconds(),
+                    .part.stage = -1};
     p->style = quiet ? PROGRESS_NONE : isatty(fileno(to)) ? PROGRESS_LINE : PROGRESS_PLAIN;
     p->width = terminal_width(to);
     p->terminal = isatty(fileno(to));
@@ -82,27 +93,41 @@ __attribute__((format(printf, 3, 4))) static bool append(char *line, int width, 
 }
 
 /* Of the run, in [0, 1]. */
-static double share_of(const progress *p, int64_t done)
+static double share_of(const progress *p, const progress_place *place)
 {
-    return p->share > 0 ? p->share : p->steps > 0 ? (double)done / (double)p->steps : 1;
+    if (place->share > 0)
+        return place->share;
+    if (p->steps >= SG_STEPS_WITHOUT_END)
+        return 0;
+    return p->steps > 0 ? (double)place->done / (double)p->steps : 1;
 }
 
-/* Seconds that are left, by what passed since the start. */
-static double time_left(const progress *p, int64_t done, double passed)
+/* Of the part of the run that the time left is of: the stage, if there are stages. */
+static double share_of_part(const progress *p, const progress_place *place)
 {
-    double start = p->share > 0 ? p->first_share : share_of(p, p->first);
-    double share = share_of(p, done);
-    return share > start ? passed * (1 - share) / (share - start) : passed;
+    return place->stage ? place->stage_share : share_of(p, place);
 }
 
-static void append_bar(char *line, int width, const progress *p, int64_t done)
+/* A stage takes the time that its own steps take, so what went before does not count. Where steps
+ * alone do not tell, the first of a run only tells where it begins. */
+static void enter_part(progress *p, const progress_place *place, double now)
+{
+    bool by_steps = !place->stage && !(place->share > 0);
+    p->part.stage = place->stage;
+    p->part.first = by_steps ? p->first : place->done;
+    p->part.began = by_steps ? p->began : now;
+    p->part.share =
+        by_steps ? share_of(p, &(progress_place){.done = p->first}) : share_of_part(p, place);
+}
+
+static void append_bar(char *line, int cells, double share)
 {
     char bar[BAR + 1];
-    int filled = (int)(BAR * share_of(p, done) + 1e-9);
-    memset(bar, ' ', BAR);
+    int filled = (int)(cells * share + 1e-9);
+    memset(bar, ' ', (size_t)cells);
     memset(bar, '=', (size_t)filled);
-    bar[BAR] = '\0';
-    append(line, width, " [%s]", bar);
+    bar[cells] = '\0';
+    append(line, LINE_SIZE, " [%s]", bar);
 }
 
 static void append_values(char *line, int width, const sgi_value *values, size_t count)
@@ -123,24 +148,67 @@ static void append_values(char *line, int width, const sgi_value *values, size_t
     }
 }
 
-/* `last`: the run is over, and the time is what it took. */
-static void compose(const progress *p, char line[LINE_SIZE], int width, int64_t done,
-                    const sgi_value *values, size_t count, bool last)
+/* The speed, and the seconds left of the part once a share of it has passed that tells them. */
+static void append_estimate(const progress *p, char *line, int width, const progress_place *place)
 {
+    char time[32];
+    double passed = sgi_seconds() - p->part.began, share = share_of_part(p, place);
+    if (place->done == p->part.first || !(passed > 0))
+        return;
+    double rate = (double)(place->done - p->part.first) / passed;
+    append(line, width, rate < 10 ? "  %.1f/s" : "  %.0f/s", rate);
+    if (place->endless || !(share > p->part.share))
+        return;
+    format_duration(passed * (1 - share) / (share - p->part.share), time, sizeof time);
+    append(line, width, "  %s left", time);
+    if (place->stage < place->stages)
+        append(line, width, " of stage %d", place->stage);
+}
+
+/* The speed and the seconds of the whole run, which is over. */
+static void append_time_taken(const progress *p, char *line, int width, int64_t done)
+{
+    char time[32];
     double passed = sgi_seconds() - p->began;
     double rate = passed > 0 ? (double)(done - p->first) / passed : 0;
-    char time[32];
-    format_duration(last ? passed : time_left(p, done, passed), time, sizeof time);
+    append(line, width, rate < 10 ? "  %.1f/s" : "  %.0f/s", rate);
+    format_duration(passed, time, sizeof time);
+    append(line, width, "  %s", time);
+}
+
+/* What the bar and the other values make room for. */
+static void compose_needed(const progress *p, char line[LINE_SIZE], int width,
+                           const progress_place *place, bool over, const sgi_value *values,
+                           size_t count)
+{
     line[0] = '\0';
-    append(line, width, "%-10s", p->label);
-    if (p->style == PROGRESS_LINE && width >= 72)
-        append_bar(line, width, p, done);
-    append(line, width, " %lld", (long long)done);
+    append(line, width, " %lld", (long long)place->done);
     if (p->steps < SG_STEPS_WITHOUT_END)
         append(line, width, "/%lld", (long long)p->steps);
-    append(line, width, rate < 10 ? "  %.1f/s" : "  %.0f/s", rate);
-    append(line, width, "  %s%s", time, last ? "" : " left");
-    append_values(line, width, values, count);
+    if (over)
+        append_time_taken(p, line, width, place->done);
+    else
+        append_estimate(p, line, width, place);
+    append_values(line, width, values, count < 1 ? count : 1);
+}
+
+/* The bar takes the room that the rest of the line leaves it. */
+static void compose(const progress *p, char line[LINE_SIZE], const progress_place *place, bool over,
+                    const sgi_value *values, size_t count)
+{
+    char needed[LINE_SIZE];
+    int width = p->style == PROGRESS_LINE ? p->width - 1 : PLAIN_WIDTH;
+    line[0] = '\0';
+    append(line, width, "%-10s", p->label);
+    int room = width - (int)strlen(line);
+    compose_needed(p, needed, room, place, over, values, count);
+    int cells = room - (int)strlen(needed) - (int)strlen(" []");
+    cells = cells < BAR ? cells : BAR;
+    if (p->style == PROGRESS_LINE && cells >= LEAST_BAR && p->share > 0)
+        append_bar(line, cells, p->share);
+    append(line, width, "%s", needed);
+    if (count > 1)
+        append_values(line, width, values + 1, count - 1);
 }
 
 static void erase(progress *p)
@@ -150,29 +218,43 @@ static void erase(progress *p)
     p->drawn = p->style == PROGRESS_LANE && p->terminal; /* another process draws it again */
 }
 
-void progress_update(progress *p, int64_t done, double share, const sgi_value *values, size_t count)
+/* Plain lines come after each tenth of the run and, where nothing tells when it ends, after twice
+ * as many steps as the last. */
+static bool line_is_due(progress *p, const progress_place *place)
+{
+    int64_t tenth = (int64_t)(10 * share_of(p, place) + 1e-9); /* 0.3 is three tenths */
+    bool due = tenth > p->tenth && tenth < 10;
+    if (due)
+        p->tenth = tenth;
+    if (place->endless && place->done >= p->next) {
+        p->next = 2 * place->done;
+        due = true;
+    }
+    return due;
+}
+
+void progress_update(progress *p, const progress_place *place, const sgi_value *values,
+                     size_t count)
 {
     char line[LINE_SIZE];
-    double now = sgi_seconds();
+    double now = sgi_seconds(), share = share_of(p, place);
     p->share = share;
-    if (p->first_share < 0) /* the first step of this run is done already */
-        p->first_share = share;
+    if (p->part.stage != place->stage)
+        enter_part(p, place, now);
     if (p->board) {
-        p->board->share = p->board_from + (p->board_to - p->board_from) * share_of(p, done);
+        p->board->share = p->board_from + (p->board_to - p->board_from) * share;
         p->board->loss = values[0].value;
     }
     if (p->style == PROGRESS_LINE && now - p->shown >= 0.1) {
-        compose(p, line, p->width - 1, done, values, count, false);
+        compose(p, line, place, false, values, count);
         fprintf(p->to, "\r%s\033[K", line);
         fflush(p->to);
         p->shown = now;
         p->drawn = true;
     }
-    int64_t tenth = (int64_t)(10 * share_of(p, done) + 1e-9); /* 0.3 is three tenths */
     bool plain = p->style == PROGRESS_PLAIN || (p->style == PROGRESS_LANE && !p->terminal);
-    if (plain && tenth > p->tenth && tenth < 10) {
-        p->tenth = tenth;
-        compose(p, line, 200, done, values, count, false);
+    if (plain && line_is_due(p, place)) {
+        compose(p, line, place, false, values, count);
         fprintf(p->to, "%s\n", line);
         fflush(p->to);
     }
@@ -181,10 +263,13 @@ void progress_update(progress *p, int64_t done, double share, const sgi_value *v
 void progress_end(progress *p, int64_t done, const sgi_value *values, size_t count)
 {
     char line[LINE_SIZE];
+    progress_place place = {.done = done};
     if (p->style == PROGRESS_NONE)
         return;
     erase(p);
-    compose(p, line, p->style == PROGRESS_LINE ? p->width - 1 : 200, done, values, count, true);
+    if (p->part.stage < 0) /* there was no step to take */
+        p->share = share_of(p, &place);
+    compose(p, line, &place, true, values, count);
     fprintf(p->to, "%s\n", line);
     fflush(p->to);
 }

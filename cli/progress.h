@@ -28,14 +28,29 @@ typedef struct progress {
     int64_t first;       /* the step this run started from */
     int64_t steps;       /* the step it ends at */
     double began, shown; /* seconds: start, and the last time the line was drawn */
-    double share;        /* of the run that is done */
-    double first_share;  /* that was done when it started; -1: not known yet */
-    int64_t tenth;       /* plain lines: tenths of the run that were told */
-    bool drawn;          /* a line without line break is on the terminal */
+    double share;        /* of the run that was done at last */
+    struct {
+        int stage;     /* -1: not known yet, 0: the whole run */
+        int64_t first; /* the step it started from */
+        double began;  /* seconds */
+        double share;  /* of it that was done then */
+    } part;            /* of the run, which the speed and the time left are of */
+    int64_t tenth;     /* plain lines: tenths of the run that were told */
+    int64_t next;      /* the same without an end: the step of the next one */
+    bool drawn;        /* a line without line break is on the terminal */
     bool terminal;
     lane *board; /* PROGRESS_LANE: where the share of all, the loss and the label are noted */
     double board_from, board_to;
 } progress;
+
+/* Where a run is. */
+typedef struct progress_place {
+    int64_t done;       /* steps */
+    double share;       /* of the run, in (0, 1], where steps alone do not tell; 0: they do */
+    int stage, stages;  /* the stage of training, from 1, of how many; 0: none */
+    double stage_share; /* of that stage that is done */
+    bool endless;       /* nothing tells when the stage, or the run without stages, will end */
+} progress_place;
 
 /* Has the progress of a run noted on a board, as the part of all from one share to another, and not
  * shown. A quiet one stays quiet. */
@@ -45,9 +60,8 @@ void progress_to_board(progress *p, lane *board, double from, double to);
 void progress_begin(progress *p, FILE *to, bool quiet, const char *label, int64_t first,
                     int64_t steps);
 
-/* Tells that `done` steps are done, which are `share` of the run, in (0, 1], where steps alone do
- * not tell; 0: they do. values[0] is always shown, the others as far as they fit. */
-void progress_update(progress *p, int64_t done, double share, const sgi_value *values,
+/* Tells how far the run is. values[0] is shown before all else, the others as far as they fit. */
+void progress_update(progress *p, const progress_place *place, const sgi_value *values,
                      size_t count);
 
 /* The last line, with the time it took instead of the time left. */

@@ -64,7 +64,13 @@ static void on_step(void *context, const sgi_step_metrics *step)
         t->values[t->value_count++] = step->shown[i];
     if (step->news && t->line.style != PROGRESS_NONE)
         progress_say(&t->line, step->news);
-    progress_update(&t->line, (int64_t)step->step, step->share, t->values, t->value_count);
+    progress_place place = {.done = (int64_t)step->step,
+                            .share = step->share,
+                            .stage = step->stage,
+                            .stages = step->stages,
+                            .stage_share = step->stage_share,
+                            .endless = step->endless};
+    progress_update(&t->line, &place, t->values, t->value_count);
 }
 
 static void add_values(json_t *object, const sgi_value *values, size_t count)

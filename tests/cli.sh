@@ -389,6 +389,25 @@ expect 0 train early --resume
 says out 'is complete (1 of 1 steps) and nothing is missing. To train further: more training.seconds'
 expect 0 train early --resume --set training.tolerance=0 --set training.steps=2 --quiet
 says early/run.json '"steps_done": 2,'
+# The stage that runs is told, and what is left of it. Where a tolerance alone ends the run nobody knows what is left.
+expect 0 train small.yaml --out stages --set network.precision=double --set 'training=[{optimizer: adamw, steps: 20}, {optimizer: levenberg, steps: 10}]'
+says out 'stage 1 of 2, AdamW'
+says out 'left of stage 1  loss'
+says out 'stage 2 of 2, Levenberg-Marquardt'
+grep -q '^train      28/30  .* left  loss' out || fail "what is left of the last stage is not told"
+"$program" train small.yaml --out unbounded --set 'training={optimizer: adamw, tolerance: 1e-300}' >out 2>err &
+pid=$!
+for _ in $(seq 300); do
+    grep -q '^train      40  ' out && break
+    sleep 0.1
+done
+kill -INT $pid
+got=0
+wait $pid || got=$?
+[ "$got" = 130 ] || fail "interrupted with $got"
+says out 'train      10  '
+says out 'train      20  '
+! grep -q ' left' out || fail "the time left is told where nobody knows it"
 expect 2 diagnose windows
 says err 'windows'
 expect 2 check small.yaml --set windows=[0.5,2]

@@ -74,6 +74,12 @@ static inline bool sgi_training_is_timed(const sgi_training_settings *training)
     return training->seconds > 0 && training->steps == SG_STEPS_WITHOUT_END;
 }
 
+/* Whether a tolerance alone ends it. */
+static inline bool sgi_training_is_endless(const sgi_training_settings *training)
+{
+    return !(training->seconds > 0) && training->steps == SG_STEPS_WITHOUT_END;
+}
+
 /* Whether the optimizer is one of the room `second`, and which. */
 static inline bool sgi_training_is_second(const sgi_training_settings *training)
 {

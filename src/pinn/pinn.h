@@ -89,9 +89,10 @@ void sgi_pinn_trainer_restore(sg_pinn_trainer *trainer, const sgi_trainer_place 
                               uint64_t steps, const void *state, size_t size);
 
 /* Whether all stages are over, the options of the one that the next step belongs to (the last, if
- * there is none), and how much of all budgets is used up, in [0, 1]. */
+ * there is none), and how much of that stage's budget and of all budgets is used up, in [0, 1]. */
 bool sgi_pinn_trainer_over(const sg_pinn_trainer *trainer);
 const sgi_training_settings *sgi_pinn_trainer_stage(const sg_pinn_trainer *trainer);
+double sgi_pinn_trainer_stage_share(const sg_pinn_trainer *trainer);
 double sgi_pinn_trainer_share(const sg_pinn_trainer *trainer);
 
 /* The stage of the last step; that of the next when there was none yet. */

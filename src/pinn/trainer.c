@@ -285,14 +285,18 @@ const sgi_training_settings *sgi_pinn_trainer_stage(const sg_pinn_trainer *t)
 }
 
 /* Of the stage's budgets, the one that is used up most. */
-double sgi_pinn_trainer_share(const sg_pinn_trainer *t)
+double sgi_pinn_trainer_stage_share(const sg_pinn_trainer *t)
 {
     const sgi_training_settings *budget = current(t)->settings;
     double share = (double)stage_steps(t) / (double)budget->steps;
     if (budget->seconds > 0)
         share = fmax(share, t->place.stage_seconds / budget->seconds);
-    share = stage_over(t) || share > 1 ? 1 : share;
-    share = ((double)t->place.stage + share) / t->stage_count;
+    return stage_over(t) || share > 1 ? 1 : share;
+}
+
+double sgi_pinn_trainer_share(const sg_pinn_trainer *t)
+{
+    double share = ((double)t->place.stage + sgi_pinn_trainer_stage_share(t)) / t->stage_count;
     return has_windows(t) ? ((double)t->place.window + share) / (double)t->whole->pieces.count
                           : share;
 }

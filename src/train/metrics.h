@@ -48,10 +48,13 @@ typedef struct sgi_step_metrics {
     sg_step_info info;            /* of the optimizer: rate, skipped, handed over */
     const sg_scale_report *scale; /* NULL: the step has no gradients that are rescaled */
     sgi_own_part own;
-    const char *note; /* a sentence for the user, or NULL */
-    const char *news; /* where the run is now, for who watches it, or NULL */
-    uint64_t skipped; /* steps so far */
-    double share;     /* of the whole run that is done, when steps do not tell; 0: they do */
+    const char *note;   /* a sentence for the user, or NULL */
+    const char *news;   /* where the run is now, for who watches it, or NULL */
+    uint64_t skipped;   /* steps so far */
+    double share;       /* of the whole run that is done, when steps do not tell; 0: they do */
+    int stage, stages;  /* the stage that the next step belongs to, from 1, of how many; 0: none */
+    double stage_share; /* of it that is done */
+    bool endless;       /* neither steps nor seconds end it, or the run where there are no stages */
     const sgi_jump
         *jump; /* how the loss went on after a hand-over, at the end of the watch; or NULL */
 } sgi_step_metrics;

@@ -54,8 +54,8 @@ typedef struct pinn_subject {
     bool by_share;      /* steps do not tell how much of the run is done */
     bool told_grid;     /* that errors are measured on a thinner grid */
     char note[200], field_note[320];
-    int told_window;
-    char window_note[120];
+    int told_window, told_stage;
+    char news[120];
 } pinn_subject;
 
 static pinn_subject *own(const sgi_subject *subject)
@@ -130,17 +130,26 @@ static bool has_stages(const pinn_subject *s)
     return s->problem->settings.stages.count > 1;
 }
 
-/* Says once that a window has begun. */
-static const char *note_window(pinn_subject *s)
+/* Says once that a window has begun or, where there is but one, a stage. */
+static const char *tell_place(pinn_subject *s)
 {
-    int window = (int)sgi_pinn_trainer_place(s->trainer).window;
-    if (!has_windows(s) || s->told_window == window + 1)
-        return NULL;
-    s->told_window = window + 1;
-    snprintf(s->window_note, sizeof s->window_note, "window %d of %d, t from %g to %g", window + 1,
-             s->problem->windows.count, sgi_problem_window_end(s->problem, window - 1),
-             sgi_problem_window_end(s->problem, window));
-    return s->window_note;
+    sgi_trainer_place place = sgi_pinn_trainer_place(s->trainer);
+    int window = (int)place.window, stage = (int)place.stage;
+    if (has_windows(s) && s->told_window != window + 1) {
+        s->told_window = window + 1;
+        snprintf(s->news, sizeof s->news, "window %d of %d, t from %g to %g", window + 1,
+                 s->problem->windows.count, sgi_problem_window_end(s->problem, window - 1),
+                 sgi_problem_window_end(s->problem, window));
+        return s->news;
+    }
+    if (!has_windows(s) && has_stages(s) && s->told_stage != stage + 1) {
+        s->told_stage = stage + 1;
+        snprintf(s->news, sizeof s->news, "stage %d of %d, %s", stage + 1,
+                 s->problem->settings.stages.count,
+                 sgi_training_optimizer_title(sgi_pinn_trainer_stage(s->trainer)));
+        return s->news;
+    }
+    return NULL;
 }
 
 static void write_step(const void *context, json_t *line)
@@ -181,8 +190,14 @@ static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, bool *wri
                            .info = result.info,
                            .scale = sgi_pinn_trainer_second(s->trainer) ? NULL : result.scale,
                            .own = {write_step, s},
-                           .news = note_window(s),
+                           .news = tell_place(s),
                            .share = s->by_share ? sgi_pinn_trainer_share(s->trainer) : 0};
+    metrics->endless = sgi_training_is_endless(sgi_pinn_trainer_stage(s->trainer));
+    if (has_stages(s) && !has_windows(s)) { /* of windows the whole is told: they are alike */
+        metrics->stage = (int)sgi_pinn_trainer_place(s->trainer).stage + 1;
+        metrics->stages = s->problem->settings.stages.count;
+        metrics->stage_share = sgi_pinn_trainer_stage_share(s->trainer);
+    }
     return SG_OK;
 }
 
