@@ -77,11 +77,54 @@ void check_malformed(const char *path, int least, malformed_reader *read)
     free(all);
 }
 
+/* The rows of the table that begins with this head, each between newlines; cut out of a copy. */
+static char *table_of(const char *text, const char *head)
+{
+    const char *at = strstr(text, head);
+    if (!at)
+        fail_msg("no table begins with %s", head);
+    at += strlen(head);
+    const char *end = strstr(at, "\n\n");
+    assert_non_null(end);
+    char *rows = strndup(at, (size_t)(end - at) + 1);
+    assert_non_null(rows);
+    return rows;
+}
+
+static size_t lines_of(const char *text)
+{
+    size_t count = 0;
+    for (; *text; text++)
+        count += *text == '\n';
+    return count;
+}
+
+/* A row of its name, with each of its words. */
+static void check_choice(const char *rows, const sgi_option *option)
+{
+    char name[128];
+    snprintf(name, sizeof name, "`%s`", option->path);
+    const char *at = strstr(rows, name), *words = option->words;
+    if (!at)
+        fail_msg("the table of choices lacks %s", name);
+    size_t length = strcspn(at, "\n");
+    for (size_t n; *words; words += n + strspn(words + n, " ")) {
+        char word[64];
+        n = strcspn(words, " ");
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(words, "= "), words);
+        const char *found = strstr(at, word);
+        if (word[0] != '#' && (!found || found > at + length))
+            fail_msg("the row of %s lacks %s", name, word);
+    }
+}
+
 void check_documented(const sgi_option_table *table, const char *name)
 {
     char path[512];
     snprintf(path, sizeof path, SG_TEST_DATA "/../docs/%s", name);
-    char *text = read_file(path);
+    char *text = read_file(path), *choices = table_of(text, "\n| choice | values |\n|---|---|");
+    char *options = table_of(text, "\n| option | default | what it does |\n|---|---|---|");
+    size_t count = 0;
     for (size_t i = 0; i < table->count; i++) {
         const sgi_option *option = &table->rows[i];
         char line[512];
@@ -91,8 +134,14 @@ void check_documented(const sgi_option_table *table, const char *name)
                    *quote = initial[0] ? "`" : "";
         snprintf(line, sizeof line, "\n| `%s` | %s%s%s | %s |\n", option->path, quote, initial,
                  quote, option->help);
-        if (!strstr(text, line))
+        if (!strstr(options, line))
             fail_msg("docs/%s lacks the line%s", name, line);
+        if (option->codec == &sgi_codec_choice)
+            check_choice(choices, option);
+        count++;
     }
+    assert_int_equal(lines_of(options), count + 1); /* and no row of an option that is gone */
+    free(options);
+    free(choices);
     free(text);
 }

@@ -20,7 +20,8 @@ typedef sg_status malformed_reader(const char *text, size_t size, const char *co
 /* Every case of the file, of which there are at least so many. */
 void check_malformed(const char *path, int least, malformed_reader *read);
 
-/* The table of options in the documentation, a file of docs/, is the table of options. */
+/* The tables of options and of choices in the documentation, a file of docs/, are the table of
+ * options. */
 void check_documented(const sgi_option_table *table, const char *name);
 
 #endif
