@@ -61,6 +61,13 @@ static void the_optimizer_brings_its_defaults(void **state)
     assert_true(settings->training.seconds == 5);
     assert_int_equal(settings->training.log_every, 7);
     sg_pinn_close(pinn);
+    pinn = open(HEAT "training: {optimizer: levenberg, seconds: 0, tolerance: 0}\n");
+    assert_int_equal(pinn->problem->settings.training.steps, 500); /* as if they were not said */
+    sg_pinn_close(pinn);
+    pinn = open(HEAT "training: {seconds: 5, stages: [{optimizer: lbfgs, seconds: 0}, {}]}\n");
+    assert_int_equal(pinn->problem->settings.stages.values[0].steps, 5000);
+    assert_true(pinn->problem->settings.stages.values[1].steps == SG_STEPS_WITHOUT_END);
+    sg_pinn_close(pinn);
     pinn = open(HEAT "training: {optimizer: adamw}\n");
     assert_int_equal(sg_jet_network_type(pinn->network), SG_FLOAT32);
     assert_int_equal(pinn->problem->settings.training.steps, 10000);

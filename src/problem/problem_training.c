@@ -119,9 +119,6 @@ static sg_status read_stage(sgi_problem *problem, sgi_reader *reader, const sgi_
         return status;
     if (sgi_training_is_second(&into->training))
         set_second_defaults(&into->training);
-    if (says(section, "seconds") || says(stage, "seconds") || says(section, "tolerance") ||
-        says(stage, "tolerance"))
-        into->training.steps = SG_STEPS_WITHOUT_END; /* unless they are said, too */
     sgi_training_settings usual = into->training;
     if (section)
         status = sgi_options_read(reader, "training", "training", section, into);
@@ -129,6 +126,9 @@ static sg_status read_stage(sgi_problem *problem, sgi_reader *reader, const sgi_
         usual = into->training; /* what all stages share need not be for each of them */
         status = sgi_options_read(reader, "training", "a stage of training", stage, into);
     }
+    bool limited = says(section, "steps") || says(stage, "steps");
+    if (!limited && (into->training.seconds > 0 || into->training.tolerance > 0))
+        into->training.steps = SG_STEPS_WITHOUT_END; /* another budget ends it */
     into->training.unused = sgi_training_unused(&into->training, &usual);
     bound_start(&into->training, section, stage);
     if (sgi_training_is_second(&into->training))
@@ -261,6 +261,9 @@ static sg_status check_method(const sgi_problem *problem, sgi_reader *reader, in
     } else if (training->solve != SGI_SOLVE_CHOLESKY && !sgi_training_is_kernel(training)) {
         key = "solver";
         why = "is a choice of the optimizer kernel alone";
+    } else if (sgi_training_is_endless(training) && !(training->tolerance > 0)) {
+        key = "steps";
+        why = "has no end: fewer of them, or 'seconds' or a 'tolerance' beside them";
     } else if (sgi_training_carried(training) >= 1) {
         key = "optimizer";
         why = "needs a momentum below 1 with 'kernel'";
