@@ -130,10 +130,14 @@ run_end end_of(const char *folder, const work *w, bool report)
     end.done = json_integer_value(json_object_get(record, "steps_done"));
     end.steps = w->kind->steps(w->file, record);
     end.failed = strcmp(state, "failed") == 0;
+    bool ended = strcmp(state, "complete") == 0, less = end.done < end.steps;
+    /* What is left of parts is found where each of them stands: in the checkpoint. */
+    if (ended && end.trainable && w->kind->in_parts && w->kind->in_parts(w->file))
+        ended = same_file(folder, w);
     /* steps 0: not known before the images were counted */
-    end.complete = strcmp(state, "complete") == 0 && end.done >= end.steps && end.steps > 0;
+    end.complete = ended && !less && end.steps > 0;
     /* Another budget, of seconds or the loss, ended it before its steps. */
-    if (strcmp(state, "complete") == 0 && end.done < end.steps && same_file(folder, w)) {
+    if (ended && less && same_file(folder, w)) {
         end.complete = end.early = true;
         end.steps = end.done;
     }

@@ -34,6 +34,14 @@ typedef struct work_kind {
     /* Steps of the whole run, given the run.json of one that is there. */
     int64_t (*steps)(const void *file, const json_t *record);
 
+    /* Whether it is trained in parts with budgets of their own, of which `steps` is the sum: it
+     * does not say then what is left to do. NULL: it is not. */
+    bool (*in_parts)(const void *file);
+
+    /* How a run that ended after `steps` of them could go further, by another budget if that is
+     * what ended it `early`: "--set training.steps=8000". "": it cannot. NULL: by more steps. */
+    void (*further)(const void *file, int64_t steps, bool early, char *text, size_t size);
+
     /* Every how many steps the kernels are measured, 0: never; NULL: they cannot be. */
     int64_t (*diagnose_every)(const void *file);
 

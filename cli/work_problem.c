@@ -1,4 +1,5 @@
 /* Problems, PDEs in text files, as work: see work.h. */
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -48,6 +49,42 @@ static int64_t steps(const void *file, const json_t *record)
 {
     (void)record;
     return sgi_problem_steps(own(file));
+}
+
+static bool in_parts(const void *file)
+{
+    const sgi_problem *problem = own(file);
+    return problem->settings.stages.count > 1 || problem->windows.count > 0;
+}
+
+/* By what ended the last stage, or training; where that may be one of two, both are named. Windows
+ * that are over stay as they are. */
+static void further(const void *file, int64_t steps, bool early, char *text, size_t size)
+{
+    const sgi_stages *stages = &own(file)->settings.stages;
+    const sgi_training_settings *last = &stages->values[stages->count - 1];
+    bool staged = stages->count > 1;
+    bool by_steps = staged ? last->steps < SG_STEPS_WITHOUT_END : !early;
+    bool by_seconds = last->seconds > 0 && (staged || early);
+    bool by_loss = last->tolerance > 0 && (staged || early);
+    char path[48] = "training";
+    text[0] = '\0';
+    if (own(file)->windows.count > 0)
+        return;
+    if (staged) {
+        snprintf(path, sizeof path, "training.stages.%d", stages->count);
+        steps = last->steps;
+    }
+    if (by_steps + by_seconds + by_loss > 1)
+        snprintf(text, size, "%s%s%s%s, under %s", by_steps ? "more steps" : "",
+                 by_steps && by_seconds ? ", " : "", by_seconds ? "more seconds" : "",
+                 by_loss ? " or a lower tolerance" : "", path);
+    else if (by_seconds)
+        snprintf(text, size, "--set %s.seconds=%.6g", path, 2 * last->seconds);
+    else if (by_loss)
+        snprintf(text, size, "--set %s.tolerance=%.3g", path, last->tolerance / 10);
+    else
+        snprintf(text, size, "--set %s.steps=%" PRId64, path, steps + steps * 3 / 5);
 }
 
 static int64_t diagnose_every(const void *file)
@@ -198,6 +235,8 @@ const work_kind problem_work = {
     .title = title,
     .training = training,
     .steps = steps,
+    .in_parts = in_parts,
+    .further = further,
     .diagnose_every = diagnose_every,
     .write = write_file,
     .method = describe_method,

@@ -386,7 +386,7 @@ says out 'is complete (15 of 15 steps)'
 expect 0 train small.yaml --set training.tolerance=1e9 --set training.steps=9 --out early
 says early/run.json '"steps": 1,'
 expect 0 train early --resume
-says out 'is complete (1 of 1 steps) and nothing is missing. To train further: more training.seconds'
+says out 'is complete (1 of 1 steps) and nothing is missing. To train further: --set training.tolerance=1e+08'
 expect 0 train early --resume --set training.tolerance=0 --set training.steps=2 --quiet
 says early/run.json '"steps_done": 2,'
 # The stage that runs is told, and what is left of it. Where a tolerance alone ends the run nobody knows what is left.
@@ -395,6 +395,15 @@ says out 'stage 1 of 2, AdamW'
 says out 'left of stage 1  loss'
 says out 'stage 2 of 2, Levenberg-Marquardt'
 grep -q '^train      28/30  .* left  loss' out || fail "what is left of the last stage is not told"
+# Its last stage gets further with more steps; a stage that has had more than its budget is over, and those behind it are trained.
+expect 0 train stages --resume
+says out '30 of 30 steps) and nothing is missing. To train further: --set training.stages.2.steps=16'
+expect 0 train stages --resume --set 'training.stages=[{optimizer: adamw, steps: 5}, {optimizer: levenberg, steps: 12}]'
+says stages/run.json '"steps_done": 32,'
+expect 0 train stages --resume --set 'training.stages=[{optimizer: adamw, steps: 5}, {optimizer: levenberg, steps: 12}, {optimizer: lbfgs, steps: 3}]'
+says stages/run.json '"steps_done": 35,'
+expect 0 train early --resume --set 'training.stages=[{optimizer: adamw, steps: 1}, {optimizer: sgd, steps: 4}]'
+says early/run.json '"steps_done": 6,'
 "$program" train small.yaml --out unbounded --set 'training={optimizer: adamw, tolerance: 1e-300}' >out 2>err &
 pid=$!
 for _ in $(seq 300); do

@@ -19,18 +19,21 @@ const char train_details[] =
     "  stablegrad train runs/burgers-0001 --resume --set training.steps=80000\n";
 
 /* What there is to say of a complete run before it is left as it is, or made whole. */
-static void tell_complete(const char *folder, const run_end *end)
+static void tell_complete(const work *w, const char *folder, const run_end *end)
 {
+    char further[160];
     const char *name = strrchr(folder, '/') ? strrchr(folder, '/') + 1 : folder;
     printf("%s is complete (%" PRId64 " of %" PRId64 " steps)", name, end->done, end->steps);
-    if (end->missing[0])
+    if (end->missing[0]) {
         printf(", but what is missing is made again: %s\n", end->missing);
-    else if (end->early)
-        printf(" and nothing is missing. To train further: more training.seconds, or a lower "
-               "training.tolerance\n");
+        return;
+    }
+    if (w->kind->further)
+        w->kind->further(w->file, end->steps, end->early, further, sizeof further);
     else
-        printf(" and nothing is missing. To train further: --set training.steps=%" PRId64 "\n",
-               end->steps + end->steps * 3 / 5);
+        snprintf(further, sizeof further, "--set training.steps=%" PRId64,
+                 end->steps + end->steps * 3 / 5);
+    printf(" and nothing is missing.%s%s\n", further[0] ? " To train further: " : "", further);
 }
 
 static training training_of(const cli_arguments *arguments, const work *w, sg_pool *pool,
@@ -70,7 +73,7 @@ static int go_on_with(const training *t, const run_end *end)
     sgi_train_result result;
     if (end->complete) {
         if (!t->arguments->quiet && !t->arguments->json)
-            tell_complete(t->folder, end);
+            tell_complete(t->work, t->folder, end);
         if (strcmp(end->missing, "report.html") == 0)
             return finish_run(t, true) ? EXIT_DONE : EXIT_RUN_FAILED;
         if (!end->trainable) {
@@ -109,7 +112,7 @@ static int resume_run(const cli_arguments *arguments, sg_pool *pool, sg_isa isa)
     code = EXIT_DONE;
     if (end.complete && !end.missing[0]) {
         tidy_folder(folder);
-        tell_complete(folder, &end);
+        tell_complete(&w, folder, &end);
     } else if (lock_run(&lock, folder, &code)) {
         end = end_of(folder, &w, true); /* as it is now that no other process changes it */
         code = go_on_with(&t, &end);

@@ -80,7 +80,8 @@ uint64_t sgi_pinn_trainer_steps(const sg_pinn_trainer *trainer); /* of all stage
 /* The state of that stage's optimizer, as sg_optim_state; whether a block could be restored there
  * (of one that sees gradients alone only the size is compared, the rest is for sg_optim_restore;
  * the trainer then is in the window of that place, whose weights stay);
- * and restoring one that can, with the number of steps of all stages. */
+ * and restoring one that can, with the number of steps of all stages. A stage whose budget is used
+ * up by then is over: it may have had a larger one. */
 const void *sgi_pinn_trainer_state(const sg_pinn_trainer *trainer, size_t *size);
 bool sgi_pinn_trainer_fits(sg_pinn_trainer *trainer, const sgi_trainer_place *place,
                            const void *state, size_t size);
@@ -94,6 +95,10 @@ bool sgi_pinn_trainer_over(const sg_pinn_trainer *trainer);
 const sgi_training_settings *sgi_pinn_trainer_stage(const sg_pinn_trainer *trainer);
 double sgi_pinn_trainer_stage_share(const sg_pinn_trainer *trainer);
 double sgi_pinn_trainer_share(const sg_pinn_trainer *trainer);
+
+/* Steps of the whole run, those that were taken and what the budgets leave at most;
+ * SG_STEPS_WITHOUT_END at most. */
+uint64_t sgi_pinn_trainer_most_steps(const sg_pinn_trainer *trainer);
 
 /* The stage of the last step; that of the next when there was none yet. */
 uint64_t sgi_pinn_trainer_last_stage(const sg_pinn_trainer *trainer);

@@ -284,6 +284,20 @@ const sgi_training_settings *sgi_pinn_trainer_stage(const sg_pinn_trainer *t)
     return current(t)->settings;
 }
 
+uint64_t sgi_pinn_trainer_most_steps(const sg_pinn_trainer *t)
+{
+    uint64_t window = 0, own = (uint64_t)current(t)->settings->steps, most = t->before;
+    most += own > stage_steps(t) ? own : stage_steps(t);
+    for (int i = 0; i < t->stage_count; i++) {
+        window += (uint64_t)t->stages[i].settings->steps;
+        if ((uint64_t)i > t->place.stage)
+            most += (uint64_t)t->stages[i].settings->steps;
+    }
+    if (has_windows(t))
+        most += (t->whole->pieces.count - 1 - t->place.window) * window;
+    return most < SG_STEPS_WITHOUT_END ? most : SG_STEPS_WITHOUT_END;
+}
+
 /* Of the stage's budgets, the one that is used up most. */
 double sgi_pinn_trainer_stage_share(const sg_pinn_trainer *t)
 {
@@ -349,6 +363,7 @@ void sgi_pinn_trainer_restore(sg_pinn_trainer *t, const sgi_trainer_place *place
         (void)!sg_optim_restore(current(t)->optim, state, size); /* it fits */
     if (place->stage == 0 && place->window == 0 && !current(t)->second)
         t->place.skipped = sg_optim_skipped(current(t)->optim); /* also in older checkpoints */
+    settle(t); /* the budget may be another one by now */
 }
 
 uint64_t sgi_pinn_trainer_last_stage(const sg_pinn_trainer *t)

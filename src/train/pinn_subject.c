@@ -112,6 +112,7 @@ static void follow_stage(pinn_subject *s)
     s->subject.scaler = sg_pinn_trainer_scaler(s->trainer);
     s->subject.optim = sg_pinn_trainer_optim(s->trainer);
     s->subject.over = sgi_pinn_trainer_over(s->trainer);
+    s->subject.steps = sgi_pinn_trainer_most_steps(s->trainer);
     s->subject.advice =
         s->subject.optim
             ? "Often helps: a smaller rate, network.precision=double, or another look at the loss "
@@ -610,7 +611,6 @@ static sg_status prepare(pinn_subject *s, sgi_problem *problem, sg_pool *pool,
                                .name = problem->settings.name,
                                .title = problem->settings.title,
                                .training = training,
-                               .steps = (uint64_t)sgi_problem_steps(problem),
                                .diagnose_every = diagnosis_cadence(&problem->settings)};
     s->by_share = has_windows(s) || has_stages(s) || training->seconds > 0;
     follow_stage(s);
