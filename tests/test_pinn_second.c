@@ -325,6 +325,43 @@ static sg_status live(const sg_allocator *allocator, void *context)
     return status;
 }
 
+/* The loss is finite at the start and its derivative by k is not: no step is a step, the points are
+ * drawn anew for each, and training gives up with the weights that it began with. */
+static void a_gradient_that_is_not_finite_is_no_step(void **state)
+{
+    (void)state;
+    static const char *const optimizers[] = {"levenberg",
+                                             "{name: levenberg}, metric: stablegrad",
+                                             "kernel",
+                                             "{name: kernel, momentum: 0.9}, metric: columns",
+                                             "kernel, solver: cg",
+                                             "lbfgs",
+                                             "ssbroyden"};
+    for (size_t i = 0; i < sizeof optimizers / sizeof optimizers[0]; i++) {
+        char text[1024];
+        double before[200];
+        snprintf(text, sizeof text,
+                 "coordinates: {x: [0, 1], t: [0, 1]}\n"
+                 "fields: [u]\n"
+                 "unknowns: {k: {start: 0}}\n"
+                 "equations: {heat: u_t - sqrt(k)*u_xx}\n"
+                 "conditions: {start: {at: t = 0, u: sin(pi*x), points: 40}}\n"
+                 "network: {hidden: 2 x 6}\n"
+                 "training: {optimizer: %s, steps: 60, points: {start: 20, every: 0}}\n",
+                 optimizers[i]);
+        sg_pinn *pinn = open(text);
+        size_t bytes = sg_jet_network_parameters(pinn->network) * sizeof(double);
+        memcpy(before, sg_jet_network_values(pinn->network), bytes);
+        sg_pinn_result result;
+        assert_ok(sg_pinn_train(pinn, NULL, &result, NULL));
+        assert_int_equal(result.end, SG_PINN_FAILED);
+        assert_int_equal(result.skipped, SG_PINN_MOST_SKIPPED);
+        assert_true(isfinite(result.loss));
+        assert_memory_equal(sg_jet_network_values(pinn->network), before, bytes);
+        sg_pinn_close(pinn);
+    }
+}
+
 /* Steps [0, count) of a fresh trainer, with a break after `at` of them: its state and weights go to
  * another trainer. Leaves the weights in `values`. */
 static void steps_with_break(const char *text, int count, int at, int threads, double *values)
@@ -516,6 +553,7 @@ int main(void)
         cmocka_unit_test(a_tolerance_ends_the_training),
         cmocka_unit_test(seconds_end_a_stage),
         cmocka_unit_test(seconds_of_the_processor),
+        cmocka_unit_test(a_gradient_that_is_not_finite_is_no_step),
         cmocka_unit_test(quasi_newton_lowers_the_loss),
         cmocka_unit_test(a_break_and_threads_change_no_bit),
         cmocka_unit_test(breaks_of_causal_weights_change_no_bit),

@@ -225,8 +225,13 @@ static sg_status prepare(sgi_second *s, sg_pinn_loss *loss)
     return status;
 }
 
-/* One step on the points as they are; *taken: it lowered the loss. */
-static sg_status levenberg_step(sgi_second *s, bool *taken)
+/* Whether a step lowered the loss, and whether there was a finite gradient to find one with. */
+typedef struct outcome {
+    bool taken, finite;
+} outcome;
+
+/* One step on the points as they are. */
+static sg_status levenberg_step(sgi_second *s, outcome *result)
 {
     sgi_levenberg_step step;
     sg_status status = sgi_levenberg_step_take(s->levenberg, &head(s)->damping, &step);
@@ -234,11 +239,11 @@ static sg_status levenberg_step(sgi_second *s, bool *taken)
     s->report.gain = step.gain;
     s->report.tries = step.tries;
     s->report.after = step.after;
-    *taken = step.taken;
+    *result = (outcome){step.taken, step.finite};
     return status;
 }
 
-static sg_status quasi_step(sgi_second *s, bool *taken)
+static sg_status quasi_step(sgi_second *s, outcome *result)
 {
     sgi_quasi_step step;
     sg_status status = sgi_quasi_step_take(s->quasi, &step);
@@ -246,14 +251,14 @@ static sg_status quasi_step(sgi_second *s, bool *taken)
     s->report.length = step.length;
     s->report.tries = step.evaluations;
     s->report.after = step.after;
-    *taken = step.length > 0;
+    *result = (outcome){step.length > 0, step.finite};
     return status;
 }
 
 sg_status sgi_second_step(sgi_second *s, sg_pinn_step *result)
 {
     state_head *h = head(s);
-    bool taken;
+    outcome step = {false, false};
     sg_status status = prepare(s, &result->loss);
     if (status != SG_OK)
         return status;
@@ -265,17 +270,14 @@ sg_status sgi_second_step(sgi_second *s, sg_pinn_step *result)
                                     .after = result->loss.total,
                                     .draws = h->draws,
                                     .causal = sgi_causal_least(s->causal)};
-    result->info =
-        (sg_step_info){.skipped = !isfinite(result->loss.total), .rate = NAN, .clip_factor = 1};
-    if (result->info.skipped) {
-        h->age = UINT64_MAX / 2; /* other points may be better */
-        return SG_OK;
-    }
-    status = s->quasi ? quasi_step(s, &taken) : levenberg_step(s, &taken);
+    if (isfinite(result->loss.total))
+        status = s->quasi ? quasi_step(s, &step) : levenberg_step(s, &step);
+    result->info = (sg_step_info){.skipped = !step.finite, .rate = NAN, .clip_factor = 1};
     if (status != SG_OK)
         return status;
-    h->loss = s->report.after;
-    h->age = taken ? h->age + 1 : UINT64_MAX / 2;
+    if (step.finite)
+        h->loss = s->report.after;
+    h->age = step.taken ? h->age + 1 : UINT64_MAX / 2; /* other points may be better */
     return SG_OK;
 }
 

@@ -358,6 +358,7 @@ static sg_status try_step(sgi_levenberg *lm, double damping, sgi_levenberg_step 
     const sgi_objective *o = &lm->objective;
     step->bent = false;
     sg_status status = solve_step(lm, step->carried);
+    step->finite = step->finite || isfinite(sgi_dot(lm->step, lm->step, o->parameters));
     if (status == SG_OK && lm->config.bend)
         status = find_bend(lm, damping, &step->bent);
     if (status != SG_OK)
@@ -386,7 +387,8 @@ static double next_damping(double damping, double gain)
 sg_status sgi_levenberg_step_take(sgi_levenberg *lm, double *damping, sgi_levenberg_step *step)
 {
     const sgi_objective *o = &lm->objective;
-    *step = (sgi_levenberg_step){.damping = *damping, .gain = NAN};
+    const double given = *damping;
+    *step = (sgi_levenberg_step){.damping = given, .gain = NAN};
     sg_status status = linearise(lm);
     step->before = step->after = 0.5 * sgi_dot(lm->r, lm->r, lm->count);
     if (status != SG_OK || !isfinite(step->before))
@@ -420,6 +422,10 @@ sg_status sgi_levenberg_step_take(sgi_levenberg *lm, double *damping, sgi_levenb
     step->after = step->before;
     step->gain = NAN;
     step->products = lm->products;
+    if (!step->finite) {
+        *damping = given;
+        return status;
+    }
     if (lm->config.momentum > 0)
         memset(lm->config.last, 0, o->parameters * sizeof *lm->config.last);
     if (*damping > KEPT_DAMPING)

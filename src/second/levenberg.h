@@ -59,6 +59,7 @@ typedef struct sgi_levenberg_step {
     double gain;          /* what f fell by, over what the damped model promised; NaN: no step */
     int tries;            /* steps that were tried, the one that was taken included */
     bool taken;           /* false: x is as it was */
+    bool finite;          /* false: J is not, so that there was no step to try: nothing changed */
     bool bent;            /* a was part of the step */
     bool carried;         /* the step before was */
     int products;         /* of SGI_SOLVER_FREE: with J and with its transpose, each */

@@ -330,8 +330,11 @@ sg_status sgi_quasi_step_take(sgi_quasi *q, sgi_quasi_step *step)
     if (q->head->fresh == 0)
         status = o->gradient(o->context, q->gradient, &q->head->f);
     step->before = step->after = q->head->f;
-    if (status != SG_OK || !isfinite(q->head->f))
+    step->finite = isfinite(q->head->f) && isfinite(sgi_dot(q->gradient, q->gradient, n));
+    if (status != SG_OK || !step->finite) {
+        q->head->fresh = 0;
         return status;
+    }
     memcpy(q->origin, o->values, n * sizeof *q->origin);
     spot start = {0, q->head->f, find_direction(q)}, found = start;
     double first = q->head->updates > 0 ? 1 : fmin(1, 1 / sqrt(-start.slope));

@@ -35,6 +35,7 @@ typedef struct sgi_quasi_step {
     double before, after; /* f */
     double length;   /* of the step in units of -H g; 0: no step lowers f, and H was forgotten */
     int evaluations; /* of f and its gradient */
+    bool finite;     /* false: the gradient is not, and nothing changed */
 } sgi_quasi_step;
 
 SG_CHECKED sg_status sgi_quasi_step_take(sgi_quasi *quasi, sgi_quasi_step *step);

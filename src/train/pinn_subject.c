@@ -370,6 +370,8 @@ static void trouble(const sgi_subject *subject, const sgi_step_metrics *metrics,
     if (worst && !isnan(worst->value))
         snprintf(value, sizeof value, "%.1e", worst->value);
     char what[120] = "the loss";
+    if (!metrics->scale && isfinite(metrics->loss)) /* of second order: J as a whole */
+        snprintf(what, sizeof what, "the gradient");
     if (metrics->scale)
         snprintf(what, sizeof what, "the gradient of %.90s",
                  sgi_first_bad_gradient(metrics->scale));
