@@ -135,7 +135,8 @@ static void describe_points(const sg_pinn *pinn, char *text, size_t size)
         format_thousands((uint64_t)first->points_start, points, sizeof points);
         format_thousands((uint64_t)sgi_problem_most_points(pinn->problem, first), most,
                          sizeof most);
-        snprintf(text, size, "%s to %s points", points, most);
+        bool same = strcmp(points, most) == 0;
+        snprintf(text, size, "%s%s%s points", points, same ? "" : " to ", same ? "" : most);
         return;
     }
     for (size_t s = 0; s < information->set_count; s++)

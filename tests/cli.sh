@@ -385,10 +385,13 @@ says out 'is complete (15 of 15 steps)'
 # A run that its tolerance ended before its steps is complete, until it is asked for more.
 expect 0 train small.yaml --set training.tolerance=1e9 --set training.steps=9 --out early
 says early/run.json '"steps": 1,'
+says out 'below the tolerance of 1e+09 that training was to end at'
 expect 0 train early --resume
 says out 'is complete (1 of 1 steps) and nothing is missing. To train further: --set training.tolerance=1e+08'
 expect 0 train early --resume --set training.tolerance=0 --set training.steps=2 --quiet
 says early/run.json '"steps_done": 2,'
+expect 0 train small.yaml --set training.tolerance=1e-300 --set training.steps=2 --out missed
+says out 'the tolerance was not reached: training ended by its steps with a loss of'
 # The stage that runs is told, and what is left of it. Where a tolerance alone ends the run nobody knows what is left.
 expect 0 train small.yaml --out stages --set network.precision=double --set 'training=[{optimizer: adamw, steps: 20}, {optimizer: levenberg, steps: 10}]'
 says out 'stage 1 of 2, AdamW'

@@ -55,7 +55,7 @@ typedef struct pinn_subject {
     bool told_grid;     /* that errors are measured on a thinner grid */
     char note[200], field_note[320];
     int told_window, told_stage;
-    char news[120];
+    char news[120], ending[160];
 } pinn_subject;
 
 static pinn_subject *own(const sgi_subject *subject)
@@ -505,6 +505,29 @@ static sg_status show(sgi_subject *subject, const char *folder, sg_diagnostic *d
                            &subject->allocator, diagnostic);
 }
 
+/* A run that was to end by its loss and has ended says so, and what it did: that its last step is
+ * of a loss that was to be reached is seen nowhere else. */
+static void tell_tolerance(pinn_subject *s)
+{
+    sgi_subject *subject = &s->subject;
+    const sgi_training_settings *budget = sgi_pinn_trainer_stage(s->trainer);
+    sgi_trainer_place place = sgi_pinn_trainer_place(s->trainer);
+    double tolerance = budget->tolerance, loss = place.loss;
+    bool late = budget->seconds > 0 && place.stage_seconds >= budget->seconds;
+    if (!(tolerance > 0) || has_windows(s) || !sgi_pinn_trainer_over(s->trainer))
+        return;
+    if (loss < tolerance)
+        snprintf(s->ending, sizeof s->ending,
+                 "the loss is %.2e, below the tolerance of %.3g that training was to end at", loss,
+                 tolerance);
+    else
+        snprintf(s->ending, sizeof s->ending,
+                 "the tolerance was not reached: training ended by its %s with a loss of %.2e, not "
+                 "below %.3g",
+                 late ? "seconds" : "steps", loss, tolerance);
+    subject->late_notes[subject->late_note_count++] = s->ending;
+}
+
 /* Intervals belong to the end alone: before it they would be those of a fit that is none yet. */
 static sg_status finish(sgi_subject *subject, const char *folder, sg_diagnostic *diagnostic)
 {
@@ -512,6 +535,7 @@ static sg_status finish(sgi_subject *subject, const char *folder, sg_diagnostic 
     if (found != SG_OK)
         return sgi_fail(diagnostic, found, "the intervals of unknown constants: %s",
                         sg_status_text(found));
+    tell_tolerance(own(subject));
     return show(subject, folder, diagnostic);
 }
 
