@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "diagnose/diagnose.h"
+#include "pinn/refinement.h"
 #include "support/support.h"
 
 /* Two fields, pairs, second derivatives. */
@@ -226,17 +227,17 @@ static void reference_follows_the_batch(void **state)
     }
 }
 
-static void leaves_no_trace(void **state)
+static void measures_beside(const char *refinement)
 {
-    (void)state;
     sg_pinn *pinns[2];
     sg_pinn_trainer *trainers[2];
     sgi_diagnose *diagnose;
     sgi_diagnosis d;
     sgi_diagnose_config config = {.residuals = 100, .isa = SG_ISA_AUTO};
-    const char *const sets[] = {"training.stablegrad.until=12"}; /* a hand-over on the way */
+    const char *const sets[] = {"training.stablegrad.until=12", /* a hand-over on the way */
+                                "refinement.every=5", refinement};
     for (int k = 0; k < 2; k++) {
-        pinns[k] = read_pinn(sets, 1, NULL);
+        pinns[k] = read_pinn(sets, 3, NULL);
         trainers[k] = train(pinns[k], 0);
     }
     assert_ok(sgi_diagnose_create(&diagnose, pinns[1], &config, NULL));
@@ -244,12 +245,18 @@ static void leaves_no_trace(void **state)
         sg_pinn_step steps[2];
         size_t sizes[2];
         const void *states[2];
+        sgi_refinement *chooser = sgi_pinn_trainer_refinement(trainers[1]);
+        double seconds = sgi_refinement_seconds(chooser);
         assert_ok(sgi_diagnose_measure(diagnose, trainers[1], &d));
         assert_true(d.rescaled == (i < 12));
+        assert_true(sgi_refinement_seconds(chooser) == seconds);
         for (int k = 0; k < 2; k++) {
             assert_ok(sg_pinn_trainer_step(trainers[k], &steps[k]));
             states[k] = sg_optim_state(sg_pinn_trainer_optim(trainers[k]), &sizes[k]);
         }
+        for (size_t s = 0; s < SETS; s++)
+            assert_int_equal(sg_pinn_items(sg_pinn_trainer_batch(trainers[0]), s),
+                             sg_pinn_items(sg_pinn_trainer_batch(trainers[1]), s));
         assert_true(steps[0].loss.total == steps[1].loss.total);
         assert_true(steps[0].scale->steps_scaled == steps[1].scale->steps_scaled);
         assert_true(steps[0].scale->steps_inactive == steps[1].scale->steps_inactive);
@@ -263,6 +270,15 @@ static void leaves_no_trace(void **state)
         sg_pinn_trainer_destroy(trainers[k]);
         sg_pinn_close(pinns[k]);
     }
+}
+
+static void leaves_no_trace(void **state)
+{
+    (void)state;
+    measures_beside("refinement.method=none");
+    measures_beside("refinement.method=rad");
+    measures_beside("refinement.method=rar-d");
+    measures_beside("refinement.method=r3");
 }
 
 /* A network of NaN is told as such, and no error. */

@@ -115,6 +115,7 @@ static json_t *lines_with(const char *folder, const char *key)
         json_t *object = json_loads(line, 0, NULL);
         json_object_del(object, "seconds");
         json_object_del(object, "cpu_seconds");
+        json_object_del(object, "refinement_seconds");
         if (json_object_get(object, key))
             json_array_append(lines, object);
         json_decref(object);
@@ -155,6 +156,33 @@ static void measuring_changes_no_bit(void **state)
     }
     json_decref(lines);
     folder_remove(root);
+}
+
+/* A measurement where points are chosen anew takes its step with the points of the real one, and
+ * leaves the choice to that. */
+static void measuring_chooses_no_points(void **state)
+{
+    static const char *const methods[] = {"refinement.method=rad", "refinement.method=rar-d",
+                                          "refinement.method=r3"};
+    (void)state;
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+        char *root = folder_temporary(), plain[SG_PATH_SIZE], measured[SG_PATH_SIZE];
+        const char *const sets[] = {methods[m], "refinement.every=20", "training.log_every=1",
+                                    "diagnose.every=10"};
+        watch w = {0};
+        folder_in(root, "plain", plain);
+        folder_in(root, "measured", measured);
+        train(plain, sets, 3, false, &w);
+        train(measured, sets, 4, false, &w);
+        assert_int_equal(w.diagnoses, STEPS / EVERY);
+        assert_same_weights(plain, measured);
+        json_t *lines[2] = {lines_with(plain, "points"), lines_with(measured, "points")};
+        assert_int_equal(json_array_size(lines[0]), STEPS);
+        assert_true(json_equal(lines[0], lines[1]));
+        json_decref(lines[0]);
+        json_decref(lines[1]);
+        folder_remove(root);
+    }
 }
 
 /* A reference scale so large that rho of StableGrad is the larger one, and a rate that is far from
@@ -224,6 +252,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(measuring_changes_no_bit),
+        cmocka_unit_test(measuring_chooses_no_points),
         cmocka_unit_test(the_margin_ends_and_begins_rescaling),
         cmocka_unit_test(the_margin_needs_measurements),
     };

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/params.h"
-#include "pinn/pinn.h"
+#include "pinn/refinement.h"
 
 static double element(const sgi_trial *trial, const void *values, size_t i)
 {
@@ -67,6 +67,31 @@ static void counters_of(const sg_scaler *scaler, uint64_t counters[SG_OUTCOME_CO
     counters[SG_STEP_NOT_FINITE] = report->steps_not_finite;
 }
 
+/* What refinement has before the step, which chooses points where the real one will, too. */
+typedef struct kept_points {
+    sgi_refinement *of; /* NULL: there is none */
+    const void *state;  /* its own memory, which a step leaves alone */
+    double seconds;
+} kept_points;
+
+static kept_points points_of(const sg_pinn_trainer *trainer)
+{
+    kept_points points = {.of = sgi_pinn_trainer_refinement(trainer)};
+    size_t size;
+    if (points.of)
+        points.state = sgi_refinement_state(points.of, &size);
+    points.seconds = sgi_refinement_seconds(points.of);
+    return points;
+}
+
+static void put_back(const kept_points *points)
+{
+    if (!points->of)
+        return;
+    sgi_refinement_restore(points->of, points->state);
+    sgi_refinement_set_seconds(points->of, points->seconds);
+}
+
 sg_status sgi_trial_step(sgi_trial *trial, sg_pinn_trainer *trainer, double *step,
                          sg_step_info *info)
 {
@@ -78,6 +103,7 @@ sg_status sgi_trial_step(sgi_trial *trial, sg_pinn_trainer *trainer, double *ste
         return status;
     counters_of(scaler, counters);
     uint64_t steps = sgi_pinn_trainer_steps(trainer);
+    kept_points points = points_of(trainer);
     sg_pinn_step result;
     status = sg_pinn_trainer_step(trainer, &result);
     *info = result.info;
@@ -87,5 +113,6 @@ sg_status sgi_trial_step(sgi_trial *trial, sg_pinn_trainer *trainer, double *ste
     memcpy(now, trial->values, bytes(trial));
     sg_scaler_set_counters(scaler, counters);
     sgi_pinn_trainer_restore(trainer, &place, steps, trial->state, trial->state_size);
+    put_back(&points);
     return status;
 }

@@ -20,8 +20,8 @@ void sgi_trial_release(sgi_trial *trial);
 void sgi_trial_values(const sgi_trial *trial, double *values);
 
 /* Takes the trainer's next step, writes what it changed to `step` (parameters), and puts back
- * weights, optimizer and the scaler's counters, to the bit. `info` is of that step; if it was
- * skipped, `step` is zeros. */
+ * weights, optimizer, the scaler's counters and the points that refinement keeps, to the bit.
+ * `info` is of that step; if it was skipped, `step` is zeros. */
 SG_CHECKED sg_status sgi_trial_step(sgi_trial *trial, sg_pinn_trainer *trainer, double *step,
                                     sg_step_info *info);
 

@@ -40,8 +40,9 @@ void sgi_refinement_set_seconds(sgi_refinement *refinement, double seconds);
 /* Points whose residual is computed each time, of all sets together. */
 size_t sgi_refinement_evaluated(const sgi_refinement *refinement);
 
-/* The kept points as bytes for a checkpoint, valid until the next call; whether such bytes are of
- * this problem and have room here; and taking them over, which needs that they do. */
+/* The kept points as bytes for a checkpoint, valid until the next call (other functions leave them
+ * alone); whether such bytes are of this problem and have room here; and taking them over, which
+ * needs that they do. */
 const void *sgi_refinement_state(sgi_refinement *refinement, size_t *size);
 bool sgi_refinement_fits(const sgi_refinement *refinement, const void *state, size_t size);
 void sgi_refinement_restore(sgi_refinement *refinement, const void *state);
