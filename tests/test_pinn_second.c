@@ -165,6 +165,11 @@ static void what_does_not_go_together_is_refused(void **state)
                    "key"); /* twice the same section */
     assert_refused("training: {optimizer: levenberg}\ndiagnose: {every: 5}", "levenberg");
     assert_refused("training: {optimizer: levenberg, stablegrad: {until: margin}}", "margin");
+    assert_refused("training: [{optimizer: adamw}, {stablegrad: {until: margin}}]", "one stage");
+    assert_refused("training: [{stablegrad: {until: margin}}, {optimizer: adamw}]", "one stage");
+    assert_refused("training: {stablegrad: {until: margin}, stages: [{steps: 5}, {steps: 6}]}",
+                   "one stage");
+    sg_pinn_close(open(HEAT "training: [{stablegrad: {until: margin}}]\n"));
     assert_refused("training: {optimizer: levenburg}", "levenburg");
     assert_refused("training: []", "stages");
     assert_refused("training: [adamw]", "stages");

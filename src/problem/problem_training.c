@@ -286,11 +286,30 @@ static sg_status check_method(const sgi_problem *problem, sgi_reader *reader, in
     return SG_ERROR_FORMAT;
 }
 
+/* The margin is measured, and rescaling follows it, in a training of one stage. */
+static sg_status check_margin(const sgi_problem *problem, sgi_reader *reader, int index)
+{
+    const sgi_stages *stages = &problem->settings.stages;
+    if (stages->count == 1 || stages->values[index].until != SG_STEP_MARGIN)
+        return SG_OK;
+    sgi_yaml_place(reader->diagnostic, place_of(problem, index, "stablegrad"), 0, 0);
+    sgi_diagnostic_say(reader->diagnostic,
+                       "training.stablegrad: 'until: margin' is for training in one stage, and "
+                       "here are %d",
+                       stages->count);
+    sgi_diagnostic_suggest(reader->diagnostic,
+                           "'until: half', which counts the stage's own steps, a number of steps, "
+                           "or 'forever'");
+    return SG_ERROR_FORMAT;
+}
+
 sg_status sgi_problem_check_training(const sgi_problem *problem, sgi_reader *reader)
 {
     const sgi_settings *settings = &problem->settings;
     for (int i = 0; i < settings->stages.count; i++) {
         sg_status status = check_method(problem, reader, i);
+        if (status == SG_OK)
+            status = check_margin(problem, reader, i);
         if (status != SG_OK)
             return status;
     }
