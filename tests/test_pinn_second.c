@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "pinn/moving.h"
@@ -219,6 +220,67 @@ static void what_does_not_fit_is_refused_with_what_would(void **state)
         sgi_problem_read(&problem, "test.yaml", HEAT, strlen(HEAT), kernel, 4, NULL, &diagnostic));
     assert_ok(sgi_problem_fits(problem, true, &diagnostic));
     sgi_problem_destroy(problem);
+}
+
+/* Reads the problem with the settings and asks whether it fits; what is said goes to `diagnostic`.
+ */
+static sg_status fits_with(const char *const *sets, size_t count, sg_diagnostic *diagnostic)
+{
+    sgi_problem *problem;
+    assert_ok(
+        sgi_problem_read(&problem, "test.yaml", HEAT, strlen(HEAT), sets, count, NULL, diagnostic));
+    sg_status status = sgi_problem_fits(problem, true, diagnostic);
+    sgi_problem_destroy(problem);
+    return status;
+}
+
+static double memory_of_the_machine(void)
+{
+    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+}
+
+/* The matrices of all stages are taken before the first step: here two, of 0.6 of the machine. */
+static void stages_have_to_fit_together(void **state)
+{
+    (void)state;
+    int points = (int)sqrt(0.6 * memory_of_the_machine() / (2 * sizeof(double)));
+    char stages[256];
+    const char *sets[] = {stages};
+    sg_diagnostic diagnostic;
+    snprintf(stages, sizeof stages, "training=[{optimizer: kernel, points: {most: %d}}]", points);
+    assert_ok(fits_with(sets, 1, &diagnostic));
+    snprintf(stages, sizeof stages,
+             "training=[{steps: 5}, {optimizer: kernel, points: {most: %d}}, "
+             "{optimizer: kernel, points: {most: %d}}]",
+             points, points + 1);
+    assert_status(fits_with(sets, 1, &diagnostic), SG_ERROR_MEMORY);
+    assert_non_null(strstr(diagnostic.message, "training in 3 stages"));
+    assert_non_null(strstr(diagnostic.message, "'kernel' of stage 3 with"));
+    assert_non_null(strstr(diagnostic.suggestion, "in each stage of second order would fit"));
+    assert_non_null(strstr(diagnostic.suggestion, "'solver: cg' there"));
+}
+
+/* H is of the size of the network, whatever the points: what helps is another network or method. */
+static void dense_methods_say_which_networks_would_fit(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"bfgs", "ssbfgs", "ssbroyden"};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        char method[64];
+        const char *sets[] = {method, "network.hidden=4x2000", "training.points.most=100000000000"};
+        sg_diagnostic diagnostic;
+        snprintf(method, sizeof method, "training.optimizer=%s", methods[i]);
+        assert_status(fits_with(sets, 2, &diagnostic), SG_ERROR_MEMORY);
+        assert_non_null(strstr(diagnostic.message, "12014001 parameters needs"));
+        assert_non_null(strstr(diagnostic.suggestion, "'lbfgs', which needs no matrix"));
+        double most = strtod(diagnostic.suggestion + strlen("a network of at most "), NULL);
+        double bytes = sizeof(double) * most * most, machine = memory_of_the_machine();
+        assert_true(bytes < machine && 1.3 * bytes > machine);
+        sets[1] = "network.hidden=2x6"; /* now it is the points */
+        assert_status(fits_with(sets, 3, &diagnostic), SG_ERROR_MEMORY);
+        assert_non_null(strstr(diagnostic.message, "and 100000000000 points"));
+        assert_non_null(strstr(diagnostic.suggestion, "'training.points: {start: "));
+    }
 }
 
 /* A file that names no network gets a small one where the method is for such. */
@@ -553,6 +615,8 @@ int main(void)
         cmocka_unit_test(stages_are_read_and_written),
         cmocka_unit_test(what_does_not_go_together_is_refused),
         cmocka_unit_test(what_does_not_fit_is_refused_with_what_would),
+        cmocka_unit_test(stages_have_to_fit_together),
+        cmocka_unit_test(dense_methods_say_which_networks_would_fit),
         cmocka_unit_test(networks_are_small_by_themselves),
         cmocka_unit_test(few_steps_go_far),
         cmocka_unit_test(a_tolerance_ends_the_training),

@@ -259,7 +259,8 @@ SG_CHECKED sg_status sgi_problem_copy_files(const sgi_problem *problem, const ch
 
 /* ---- Configurations for the rooms below ------------------------------------------------------ */
 
-/* SG_ERROR_MEMORY, with what it needs, when the network is larger than the machine. */
+/* SG_ERROR_MEMORY, with what it needs and, where there is something, what would fit, when the
+ * network or what all stages of its training keep together is larger than the machine. */
 SG_CHECKED sg_status sgi_problem_fits(const sgi_problem *problem, bool training,
                                       sg_diagnostic *diagnostic);
 
@@ -281,6 +282,7 @@ sg_optim_config sgi_problem_optim(const sgi_problem *problem, int stage, sg_sche
 /* The value of unknown constant `index` in a network of the problem. */
 double sgi_problem_unknown(const sgi_problem *problem, const sg_jet_network *network, size_t index);
 
+size_t sgi_problem_waves(const sgi_problem *problem);      /* of the network's inputs */
 double sgi_problem_parameters(const sgi_problem *problem); /* of the network, and the unknowns */
 
 /* Steps of all stages, SG_STEPS_WITHOUT_END at most. */
@@ -292,10 +294,8 @@ bool sgi_problem_is_second(const sgi_problem *problem);
 /* The first stage whose method is for small networks (second/methods.h), or NULL. */
 const sgi_training_settings *sgi_problem_dense(const sgi_problem *problem);
 
-/* The points in the domain that such a stage may use, and the bytes that its matrices, vectors and
- * points then take. */
+/* The points in the domain that a stage of second order may use. */
 int64_t sgi_problem_most_points(const sgi_problem *problem, const sgi_training_settings *training);
-double sgi_problem_second_bytes(const sgi_problem *problem, const sgi_training_settings *training);
 
 /* ---- Shared by the files of this room ---------------------------------------------------------
  */

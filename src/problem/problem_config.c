@@ -1,14 +1,9 @@
 /* From a problem's settings to the configurations of the rooms below. See problem.h. */
 #include "problem/problem.h"
 
-#include <stdio.h>
-
-#include "base/diagnostic.h"
-#include "base/memory.h"
-
 static const double pi = 3.14159265358979323846;
 
-static size_t count_waves(const sgi_problem *problem)
+size_t sgi_problem_waves(const sgi_problem *problem)
 {
     const sgi_input_settings *in = &problem->settings.inputs;
     size_t count = (size_t)in->random_count;
@@ -50,71 +45,6 @@ static void fill_waves(const sgi_problem *problem, double *waves)
         waves[i] /= size_of(problem, (int)(i % (size_t)coordinates));
 }
 
-/* In double: the settings may ask for more than any integer holds. */
-double sgi_problem_parameters(const sgi_problem *problem)
-{
-    const sgi_widths *hidden = &problem->settings.network.hidden;
-    double inputs = 2 * (double)count_waves(problem), parameters = 0;
-    for (int k = 0; k < problem->names.coordinate_count; k++)
-        inputs += problem->settings.inputs.raw >> k & 1;
-    for (int l = 0; l <= hidden->count; l++) {
-        double outputs = l < hidden->count ? hidden->values[l] : problem->names.field_count;
-        parameters += (inputs + 1) * outputs;
-        inputs = outputs;
-    }
-    return parameters + (double)problem->unknown_count;
-}
-
-/* The square of a method of second order, and the number of points with which it would fit. */
-static sg_status second_fits(const sgi_problem *problem, const sgi_training_settings *training,
-                             sg_diagnostic *diagnostic)
-{
-    char what[120];
-    double bytes = sgi_problem_second_bytes(problem, training);
-    (void)snprintf(what, sizeof what, "the optimizer '%s' with %.12g parameters and %lld points",
-                   sgi_training_optimizer(training), sgi_problem_parameters(problem),
-                   (long long)sgi_problem_most_points(problem, training));
-    sg_status status = sgi_memory_fits(bytes, what, diagnostic);
-    if (status == SG_OK)
-        return SG_OK;
-    sgi_training_settings fewer = *training, free = *training;
-    free.solve = SGI_SOLVE_CG;
-    bool without = sgi_training_solver(&free) == SGI_SOLVER_FREE &&
-                   sgi_memory_fits(sgi_problem_second_bytes(problem, &free), what, NULL) == SG_OK;
-    for (fewer.points_most = 1 << 14; fewer.points_most >= 128; fewer.points_most /= 2) {
-        fewer.points_start = fewer.points_most / 2;
-        if (sgi_memory_fits(sgi_problem_second_bytes(problem, &fewer), what, NULL) != SG_OK)
-            continue;
-        sgi_diagnostic_suggest(
-            diagnostic, "'training.points: {start: %lld, most: %lld}' would fit, or %s",
-            (long long)fewer.points_start, (long long)fewer.points_most,
-            without ? "'training.solver: cg', which needs no matrix" : "a smaller network");
-        return status;
-    }
-    sgi_diagnostic_suggest(diagnostic, "a smaller network would fit");
-    return status;
-}
-
-sg_status sgi_problem_fits(const sgi_problem *problem, bool training, sg_diagnostic *diagnostic)
-{
-    /* Of each parameter: value and gradient, packed once; to train also the gradients of at least
-     * eight units, two moments, and a sum in double. Of each wave: its coordinates twice, and some
-     * ten numbers in the tables. */
-    char what[64];
-    double size = problem->settings.network.precision == SG_FLOAT32 ? 4 : 8;
-    double parameters = sgi_problem_parameters(problem), waves = (double)count_waves(problem);
-    double each = training ? (3 + 8 + 2) * size + 8 : 3 * size;
-    double table = 16.0 * problem->names.coordinate_count + 10 * size;
-    (void)snprintf(what, sizeof what, "%s of %.4g parameters",
-                   training ? "training a network" : "a network", parameters);
-    sg_status status = sgi_memory_fits(parameters * each + waves * table, what, diagnostic);
-    const sgi_stages *stages = &problem->settings.stages;
-    for (int i = 0; i < stages->count && training && status == SG_OK; i++)
-        if (sgi_training_is_second(&stages->values[i]))
-            status = second_fits(problem, &stages->values[i], diagnostic);
-    return status;
-}
-
 sg_status sgi_problem_network(const sgi_problem *problem, sgi_arena *storage,
                               sg_jet_network_config *config)
 {
@@ -125,7 +55,8 @@ sg_status sgi_problem_window_network(const sgi_problem *problem, int window, sgi
                                      sg_jet_network_config *config)
 {
     const sgi_settings *settings = &problem->settings;
-    size_t coordinates = (size_t)problem->names.coordinate_count, waves = count_waves(problem);
+    size_t coordinates = (size_t)problem->names.coordinate_count,
+           waves = sgi_problem_waves(problem);
     double *scale = sgi_arena_allocate(storage, 3 * coordinates, sizeof *scale);
     bool *keep = sgi_arena_allocate(storage, coordinates, sizeof *keep);
     double *rows = sgi_arena_allocate(storage, waves * coordinates, sizeof *rows);

@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "problem/problem.h"
-#include "second/levenberg.h"
-#include "second/quasi.h"
 
 /* ---- Reading ----------------------------------------------------------------------------------
  */
@@ -370,23 +368,4 @@ int64_t sgi_problem_most_points(const sgi_problem *problem, const sgi_training_s
     double most = training->points_most > 0 ? (double)training->points_most
                                             : ceil(residuals / problem->sets[0].component_count);
     return most < (double)training->points_start ? training->points_start : (int64_t)most;
-}
-
-double sgi_problem_second_bytes(const sgi_problem *problem, const sgi_training_settings *training)
-{
-    double points = (double)sgi_problem_most_points(problem, training), residuals = 0;
-    for (int k = 0; k < problem->set_count; k++) {
-        double items = (double)problem->sets[k].items;
-        bool domain = problem->sets[k].kind == SG_SET_DOMAIN;
-        bool data = problem->sets[k].kind == SG_SET_DATA;
-        residuals += (domain ? points
-                      : data ? items
-                             : fmin(items, fmax(points / 4, 64))) *
-                     problem->sets[k].component_count;
-    }
-    double parameters = sgi_problem_parameters(problem);
-    double method = sgi_second_has_jacobian(sgi_training_second(training))
-                        ? sgi_levenberg_memory(parameters, residuals, sgi_training_solver(training))
-                        : 8 * sgi_quasi_state(sgi_training_second(training), parameters);
-    return method + points * 6 * 8 * problem->names.coordinate_count;
 }

@@ -355,8 +355,9 @@ static void check_size(const sgi_problem *problem, sgi_remarks *remarks)
     if (dense && parameters > MANY)
         remark(remarks,
                "a step of '%s' with %.0f weights takes seconds: 'network.hidden: 4 x 20' is enough "
-               "for most problems, and the optimizers 'kernel' and 'lbfgs' are for larger networks",
-               sgi_training_optimizer(dense), parameters);
+               "for most problems, and the optimizer '%s' is for larger networks",
+               sgi_training_optimizer(dense), parameters,
+               sgi_second_has_jacobian(sgi_training_second(dense)) ? "kernel" : "lbfgs");
 }
 
 /* Of conditions that hold exactly: what they leave unused, and a reference that contradicts them.
