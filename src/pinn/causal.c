@@ -15,15 +15,7 @@ struct sgi_causal {
     double *points;    /* (items, coordinates) */
     size_t coordinates, components;
     size_t items, rows; /* that there is room for: of the equations, and residuals of all sets */
-    size_t memory;
 };
-
-static double *take(sgi_causal *c, size_t count)
-{
-    double *memory = sgi_allocate(&c->allocator, count, sizeof *memory);
-    c->memory += memory ? count * sizeof *memory : 0;
-    return memory;
-}
 
 size_t sgi_causal_chunks(const sgi_training_settings *training)
 {
@@ -59,9 +51,9 @@ sg_status sgi_causal_create(sgi_causal **out, sg_pinn_batch *batch,
                                   .values = factors};
     c->items = sg_pinn_items(batch, 0);
     c->rows = sg_pinn_residual_count(batch);
-    c->losses = take(c, 2 * chunks);
-    c->residuals = take(c, c->rows);
-    c->points = take(c, c->items * c->coordinates);
+    c->losses = sgi_allocate(&c->allocator, 2 * chunks, sizeof *c->losses);
+    c->residuals = sgi_allocate(&c->allocator, c->rows, sizeof *c->residuals);
+    c->points = sgi_allocate(&c->allocator, c->items * c->coordinates, sizeof *c->points);
     if (!c->losses || !c->residuals || !c->points) {
         sgi_causal_destroy(c);
         return SG_ERROR_MEMORY;
@@ -127,9 +119,4 @@ double sgi_causal_factor(const sgi_causal *c, double t)
 double sgi_causal_least(const sgi_causal *c)
 {
     return c ? c->factors[c->table.count - 1] * c->factors[c->table.count - 1] : (double)NAN;
-}
-
-size_t sgi_causal_memory(const sgi_causal *c)
-{
-    return c ? c->memory : 0;
 }

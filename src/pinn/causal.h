@@ -36,6 +36,4 @@ double sgi_causal_factor(const sgi_causal *causal, double t);
 /* The weight of the last times, which is the least: near 1 all times count alike. Of NULL: NaN. */
 double sgi_causal_least(const sgi_causal *causal);
 
-size_t sgi_causal_memory(const sgi_causal *causal); /* bytes; of NULL: 0 */
-
 #endif

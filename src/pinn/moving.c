@@ -25,18 +25,10 @@ struct sgi_moving {
     double *residuals; /* of the candidates, and a few items of each condition */
     double *weights;   /* (CANDIDATES * most) */
     size_t *indices;   /* (most) */
-    size_t memory;
 };
 
 /* ---- Making -----------------------------------------------------------------------------------
  */
-
-static void *take(sgi_moving *r, size_t count, size_t size)
-{
-    void *memory = sgi_allocate(&r->allocator, count, size);
-    r->memory += memory ? count * size : 0;
-    return memory;
-}
 
 static sg_status create_candidates(sgi_moving *r, const sg_pinn *pinn, sg_pool *pool, sg_isa isa)
 {
@@ -49,8 +41,8 @@ static sg_status create_candidates(sgi_moving *r, const sg_pinn *pinn, sg_pool *
         sg_pinn_batch_create(&r->candidates, (sg_pinn *)(uintptr_t)pinn, &config, &r->allocator);
     if (status != SG_OK)
         return status;
-    r->memory += sg_jet_memory(sg_pinn_engine(r->candidates));
-    r->residuals = take(r, sg_pinn_residual_count(r->candidates), sizeof(double));
+    r->residuals =
+        sgi_allocate(&r->allocator, sg_pinn_residual_count(r->candidates), sizeof(double));
     return r->residuals ? SG_OK : SG_ERROR_MEMORY;
 }
 
@@ -67,9 +59,9 @@ sg_status sgi_moving_create(sgi_moving **out, sg_pinn_batch *batch, size_t most,
     r->points = points;
     r->coordinates = pinn->information.coordinate_count;
     r->components = pinn->information.sets[0].components;
-    r->tried = take(r, CANDIDATES * most, r->coordinates * sizeof(double));
-    r->weights = take(r, CANDIDATES * most, sizeof(double));
-    r->indices = take(r, most, sizeof *r->indices);
+    r->tried = sgi_allocate(&r->allocator, CANDIDATES * most, r->coordinates * sizeof(double));
+    r->weights = sgi_allocate(&r->allocator, CANDIDATES * most, sizeof(double));
+    r->indices = sgi_allocate(&r->allocator, most, sizeof *r->indices);
     sg_status status = r->tried && r->weights && r->indices ? create_candidates(r, pinn, pool, isa)
                                                             : SG_ERROR_MEMORY;
     if (status == SG_OK)
@@ -89,11 +81,6 @@ void sgi_moving_destroy(sgi_moving *r)
     sgi_release(&r->allocator, r->weights);
     sgi_release(&r->allocator, r->indices);
     sgi_release(&r->allocator, r);
-}
-
-size_t sgi_moving_memory(const sgi_moving *r)
-{
-    return r->memory;
 }
 
 /* ---- Drawing ----------------------------------------------------------------------------------

@@ -32,6 +32,4 @@ void sgi_moving_use(sgi_moving *moving, uint64_t draw, size_t count);
 /* Items of condition `set` when the domain has `count`: no more than the problem asks for. */
 size_t sgi_moving_items(const sg_pinn *pinn, size_t set, size_t count);
 
-size_t sgi_moving_memory(const sgi_moving *moving);
-
 #endif

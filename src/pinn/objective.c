@@ -349,13 +349,3 @@ const sgi_objective *sgi_pinn_objective_of(const sgi_pinn_objective *o)
 {
     return &o->seen;
 }
-
-size_t sgi_pinn_objective_memory(const sgi_pinn_objective *o)
-{
-    size_t bytes = sg_jacobian_memory(o->jacobian);
-    if (o->integrals)
-        bytes += sg_jet_memory(o->others) +
-                 sizeof(double) * (sg_pinn_residual_count(o->batch) + count((void *)o) +
-                                   (o->integrals + 1) * o->seen.parameters);
-    return bytes;
-}

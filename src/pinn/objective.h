@@ -23,6 +23,4 @@ void sgi_pinn_objective_destroy(sgi_pinn_objective *objective); /* NULL is allow
 /* Belongs to the handle. */
 const sgi_objective *sgi_pinn_objective_of(const sgi_pinn_objective *objective);
 
-size_t sgi_pinn_objective_memory(const sgi_pinn_objective *objective); /* in bytes */
-
 #endif

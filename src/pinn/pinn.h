@@ -110,7 +110,8 @@ double sgi_pinn_trainer_causal(const sg_pinn_trainer *trainer);
 struct sgi_second_report;
 const struct sgi_second_report *sgi_pinn_trainer_second(const sg_pinn_trainer *trainer);
 
-/* Bytes of the engines, the parameters and the optimizer. */
+/* Bytes of everything that is made for the training, and of the values and gradients of the
+ * networks. */
 size_t sgi_pinn_trainer_memory(const sg_pinn_trainer *trainer);
 
 /* The status, and where it is not SG_OK a diagnostic that says at least what the status means. */

@@ -330,13 +330,3 @@ sg_pinn_batch *sgi_second_batch(const sgi_second *s)
 {
     return s->batch;
 }
-
-size_t sgi_second_memory(const sgi_second *s)
-{
-    double parameters = (double)sg_jet_network_parameters(s->pinn->network);
-    double method = s->quasi ? 6 * 8 * parameters
-                             : sgi_levenberg_memory(parameters, (double)s->most_residuals,
-                                                    sgi_training_solver(s->training));
-    return s->state_size + sg_jet_memory(sg_pinn_engine(s->batch)) + sgi_moving_memory(s->moving) +
-           sgi_causal_memory(s->causal) + sgi_pinn_objective_memory(s->objective) + (size_t)method;
-}

@@ -43,6 +43,5 @@ bool sgi_second_fits(const sgi_second *second, const void *state, size_t size);
 void sgi_second_restore(sgi_second *second, const void *state);
 
 sg_pinn_batch *sgi_second_batch(const sgi_second *second);
-size_t sgi_second_memory(const sgi_second *second); /* bytes */
 
 #endif

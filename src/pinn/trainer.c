@@ -23,7 +23,10 @@ typedef struct stage {
 } stage;
 
 struct sg_pinn_trainer {
-    sg_allocator allocator;
+    sg_allocator allocator; /* adds up what is taken from `given` */
+    sg_allocator given;
+    size_t taken;      /* bytes so far */
+    size_t parts_size; /* of the parts, when they were made */
     sg_pinn *pinn;     /* what is trained: with windows, the handle of one of them */
     sg_pinn *whole;    /* what the trainer was made for */
     sgi_problem *part; /* the problem of a window, or NULL */
@@ -40,6 +43,37 @@ struct sg_pinn_trainer {
     void *group_memory; /* MultiAdam: the gradients of each set, one after the other; else NULL */
     void *groups[SG_MOST_SETS];
 };
+
+/* ---- Memory -----------------------------------------------------------------------------------
+ */
+
+static void *count_memory(void *context, size_t alignment, size_t size)
+{
+    sg_pinn_trainer *t = context;
+    t->taken += size;
+    return t->given.allocate(t->given.context, alignment, size);
+}
+
+static void release_memory(void *context, void *memory)
+{
+    sg_allocator given = ((sg_pinn_trainer *)context)->given; /* the memory may be the trainer's */
+    given.release(given.context, memory);
+}
+
+/* All parts take theirs through the trainer, so that none is left out of what it says it needs. */
+static void count_allocations(sg_pinn_trainer *t)
+{
+    t->given = t->allocator;
+    t->allocator = (sg_allocator){count_memory, release_memory, t};
+}
+
+size_t sgi_pinn_trainer_memory(const sg_pinn_trainer *t)
+{
+    const sg_jet_network *network = t->pinn->network;
+    size_t size = sgi_type_size(sg_jet_network_type(network));
+    size_t networks = t->whole->pieces.count > 0 ? t->whole->pieces.count : 1;
+    return t->parts_size + networks * 2 * size * sg_jet_network_parameters(network);
+}
 
 /* ---- Making -----------------------------------------------------------------------------------
  */
@@ -110,6 +144,7 @@ static sg_status create_parts(sg_pinn_trainer *t)
 {
     sg_pinn_batch_config config = {.stream = SG_POINTS_TRAINING, .pool = t->pool, .isa = t->isa};
     sg_status status = SG_OK;
+    size_t before = t->taken;
     t->stage_count = t->pinn->problem->settings.stages.count;
     for (int i = 0; i < t->stage_count && status == SG_OK; i++)
         status = create_stage(t, i, t->pool, t->isa);
@@ -123,6 +158,7 @@ static sg_status create_parts(sg_pinn_trainer *t)
                                        &t->allocator);
     for (int i = 0; i < t->stage_count && status == SG_OK; i++)
         status = create_causal(t, &t->stages[i]);
+    t->parts_size = t->taken - before;
     return status;
 }
 
@@ -208,6 +244,7 @@ sg_status sg_pinn_trainer_create(sg_pinn_trainer **out, sg_pinn *pinn, sg_pool *
     sg_pinn_trainer *t = SGI_NEW(sg_pinn_trainer, given);
     if (!t)
         return SG_ERROR_MEMORY;
+    count_allocations(t);
     t->pinn = t->whole = pinn;
     t->pool = pool;
     t->isa = isa;
@@ -566,21 +603,4 @@ sg_pinn_batch *sg_pinn_trainer_batch(const sg_pinn_trainer *t)
 sgi_refinement *sgi_pinn_trainer_refinement(const sg_pinn_trainer *t)
 {
     return t->refinement;
-}
-
-size_t sgi_pinn_trainer_memory(const sg_pinn_trainer *t)
-{
-    const sg_jet_network *network = t->pinn->network;
-    size_t state = 0, all = 0;
-    for (int i = 0; i < t->stage_count; i++) {
-        const stage *s = &t->stages[i];
-        if (s->optim)
-            sg_optim_state(s->optim, &state);
-        all += s->second ? sgi_second_memory(s->second) : state + sgi_causal_memory(s->causal);
-    }
-    size_t copies = 2 + (t->group_memory ? t->pinn->information.set_count : 0);
-    return sg_jet_memory(sg_pinn_engine(t->training)) +
-           sg_jet_memory(sg_pinn_engine(t->validation)) + all +
-           copies * sgi_type_size(sg_jet_network_type(network)) *
-               sg_jet_network_parameters(network);
 }

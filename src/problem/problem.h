@@ -264,6 +264,9 @@ SG_CHECKED sg_status sgi_problem_copy_files(const sgi_problem *problem, const ch
 SG_CHECKED sg_status sgi_problem_fits(const sgi_problem *problem, bool training,
                                       sg_diagnostic *diagnostic);
 
+/* What the training of a problem takes for certain, in bytes; the engines come on top. */
+double sgi_problem_bytes(const sgi_problem *problem);
+
 /* Configurations from the settings. The network's arrays are owned by `storage`, released with
  * sgi_arena_clear. */
 SG_CHECKED sg_status sgi_problem_network(const sgi_problem *problem, sgi_arena *storage,

@@ -6,6 +6,7 @@
 
 #include "base/diagnostic.h"
 #include "base/memory.h"
+#include "optim/soap.h"
 #include "problem/problem.h"
 #include "second/levenberg.h"
 #include "second/quasi.h"
@@ -18,18 +19,24 @@ typedef struct change {
     bool lbfgs;          /* in the place of methods that keep a dense H */
 } change;
 
-double sgi_problem_parameters(const sgi_problem *problem)
+/* What a layer of the network gives, of layer -1 what the first one sees. */
+static double width(const sgi_problem *problem, int layer)
 {
     const sgi_widths *hidden = &problem->settings.network.hidden;
-    double inputs = 2 * (double)sgi_problem_waves(problem), parameters = 0;
+    double inputs = 2 * (double)sgi_problem_waves(problem);
     for (int k = 0; k < problem->names.coordinate_count; k++)
         inputs += problem->settings.inputs.raw >> k & 1;
-    for (int l = 0; l <= hidden->count; l++) {
-        double outputs = l < hidden->count ? hidden->values[l] : problem->names.field_count;
-        parameters += (inputs + 1) * outputs;
-        inputs = outputs;
-    }
-    return parameters + (double)problem->unknown_count;
+    return layer < 0               ? inputs
+           : layer < hidden->count ? hidden->values[layer]
+                                   : problem->names.field_count;
+}
+
+double sgi_problem_parameters(const sgi_problem *problem)
+{
+    double parameters = (double)problem->unknown_count;
+    for (int l = 0; l <= problem->settings.network.hidden.count; l++)
+        parameters += (width(problem, l - 1) + 1) * width(problem, l);
+    return parameters;
 }
 
 /* ---- What a training takes --------------------------------------------------------------------
@@ -48,6 +55,27 @@ static double network_bytes(const sgi_problem *problem, double parameters, bool 
     return parameters * each + (double)sgi_problem_waves(problem) * table;
 }
 
+/* What SOAP keeps beside two moments: of every side that it turns a mean and a basis, and for the
+ * steps the gradients, and the desk of one thread (optim/soap.c) in double. */
+static double soap_bytes(const sgi_problem *problem, double size)
+{
+    double kept = 0, elements = 0, square = 0;
+    for (int l = 0; l <= problem->settings.network.hidden.count; l++) {
+        double sides[2] = {width(problem, l - 1), width(problem, l)}, all = sides[0] * sides[1];
+        bool turned = false;
+        for (int i = 0; i < 2; i++) {
+            if (!(sides[i] > 1 && sides[i] <= SGI_SOAP_MOST))
+                continue;
+            kept += 2 * sides[i] * sides[i];
+            square = fmax(square, sides[i] * sides[i]);
+            turned = true;
+        }
+        kept += turned ? all : 0;
+        elements = fmax(elements, turned ? all : 0);
+    }
+    return kept * size + 8 * (3 * elements + square + fmax(square, elements));
+}
+
 /* Two moments of each parameter; one of SGD, at most; MultiAdam has them of each set, and keeps the
  * gradients of the sets. */
 static double first_bytes(const sgi_problem *problem, const sgi_training_settings *training,
@@ -57,7 +85,8 @@ static double first_bytes(const sgi_problem *problem, const sgi_training_setting
     double moments = training->optimizer == SG_OPTIM_SGD         ? training->momentum > 0
                      : training->optimizer == SG_OPTIM_MULTIADAM ? 3.0 * problem->set_count
                                                                  : 2;
-    return moments * size * parameters;
+    return moments * size * parameters +
+           (training->optimizer == SG_OPTIM_SOAP ? soap_bytes(problem, size) : 0);
 }
 
 /* The points, and six numbers of each coordinate for those that they are chosen from. */
@@ -118,6 +147,11 @@ static double all_bytes(const sgi_problem *problem, const change *c)
     for (int i = 0; i < problem->settings.stages.count; i++)
         bytes += stage_bytes(problem, i, c);
     return bytes;
+}
+
+double sgi_problem_bytes(const sgi_problem *problem)
+{
+    return all_bytes(problem, &(change){.parameters = sgi_problem_parameters(problem)});
 }
 
 /* ---- What would fit ---------------------------------------------------------------------------
@@ -228,8 +262,11 @@ sg_status sgi_problem_fits(const sgi_problem *problem, bool training, sg_diagnos
         return status;
     int stage = largest_stage(problem, &as_it_is);
     const sgi_training_settings *largest = &problem->settings.stages.values[stage];
-    if (!sgi_training_is_second(largest))
+    if (!sgi_training_is_second(largest)) {
+        (void)snprintf(what, sizeof what, "training a network of %.4g parameters with '%s'",
+                       as_it_is.parameters, sgi_training_optimizer(largest));
         return sgi_memory_fits(all_bytes(problem, &as_it_is), what, diagnostic);
+    }
     /* H is what it is; but more points than it has numbers are worth a word. */
     bool by_points = !keeps_dense(largest) ||
                      2 * points_bytes(problem, largest) > stage_bytes(problem, stage, &as_it_is);
