@@ -168,9 +168,9 @@ static void kernels_have_their_section(void **state)
     folder_remove(folder);
 }
 
-/* Appends lines of a run in two stages, AdamW and then Levenberg-Marquardt, and its stages to
- * run.json. Rows of earlier lines with these steps are dropped. */
-static void put_second(const char *folder)
+/* Lines of a run in two stages, AdamW and then Levenberg-Marquardt, in the place of its own, and
+ * its stages in run.json. */
+static void put_second(const char *folder, const char *stages)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/metrics.jsonl", folder);
@@ -186,7 +186,12 @@ static void put_second(const char *folder)
                     "\"gain\":%s,\"length\":null,\"tries\":1,\"loss_after\":%g,\"draws\":%d}",
                     step > 15 ? 1050 : 700, pow(10, 8 - step), step == 14 ? "null" : "0.9",
                     step == 14 ? loss : loss / 2, (step - 7) / 4);
-        fprintf(file, ",\"layers\":[]}\n");
+        else
+            fprintf(file,
+                    ",\"outcome\":\"scaled\",\"reference\":1e-9,\"ratio_raw\":40,"
+                    "\"ratio_scaled\":1,\"layers\":[{\"name\":\"a\",\"std\":0.1,\"factor\":10,"
+                    "\"scaled\":1},{\"name\":\"b\",\"std\":4,\"factor\":0.25,\"scaled\":1}]");
+        fprintf(file, "}\n");
         if (step % 5 == 0)
             fprintf(file,
                     "{\"step\":%d,\"seconds\":%g,\"validation\":{\"loss\":%g},\"error\":{\"all\":"
@@ -194,9 +199,10 @@ static void put_second(const char *folder)
                     step, 0.5 * step, loss, sqrt(loss), sqrt(loss));
     }
     assert_int_equal(fclose(file), 0);
-    char *info = folder_text(folder, "run.json"), *more = malloc(strlen(info) + 64);
+    char *info = folder_text(folder, "run.json"),
+         *more = malloc(strlen(info) + strlen(stages) + 16);
     assert_non_null(more);
-    sprintf(more, "{\"stages\":[\"AdamW\",\"Levenberg-Marquardt <b>\"],%s", info + 1);
+    sprintf(more, "{\"stages\":%s,%s", stages, info + 1);
     folder_put(folder, "run.json", more);
     free(more);
     free(info);
@@ -211,7 +217,7 @@ static void steps_of_second_order_have_their_section(void **state)
     folder_run(sub(folder, "r"), FOLDER_BURGERS, false, 0, 5000);
     char *before = report_of(sub(folder, "r"));
     assert_null(strstr(before, "id=\"second\""));
-    put_second(sub(folder, "r"));
+    put_second(sub(folder, "r"), "[\"AdamW\",\"Levenberg-Marquardt <b>\"]");
     char *html = report_of(sub(folder, "r"));
     char *section = strstr(html, "id=\"second\""), *end = strstr(html, "id=\"solution\"");
     assert_non_null(section);
@@ -225,6 +231,35 @@ static void steps_of_second_order_have_their_section(void **state)
     assert_int_equal(count_of(section, "Levenberg-Marquardt &lt;b&gt;"), 6);
     assert_null(strstr(section, "Length of the step<"));
     free(before);
+    free(html);
+    folder_remove(folder);
+}
+
+/* What was rescaled in a stage is told and drawn, with the stage; its steps are not those of the
+ * run. */
+static void rescaling_of_a_stage_is_told(void **state)
+{
+    (void)state;
+    char *folder = folder_temporary();
+    folder_run(sub(folder, "r"), FOLDER_BURGERS, true, 0, 5000);
+    put_second(sub(folder, "r"),
+               "[{\"name\":\"AdamW <b>\",\"optimizer\":\"adamw\",\"adam_eps\":1e-8,"
+               "\"stablegrad\":{\"method\":\"stablegrad\",\"reference\":\"norm\","
+               "\"blocks\":\"tensor\",\"from\":5,\"until\":8}},"
+               "{\"name\":\"Levenberg-Marquardt\",\"optimizer\":\"levenberg\"}]");
+    char *html = report_of(sub(folder, "r"));
+    char *section = strstr(html, "id=\"scaling\""), *end = strstr(html, "id=\"numbers\"");
+    assert_non_null(section);
+    assert_non_null(end);
+    *end = '\0';
+    assert_null(strstr(section, "it was off"));
+    assert_non_null(strstr(section,
+                           "<p>Active in stage 1, AdamW &lt;b&gt;, from its step 6 on; reference "
+                           "scale <em>norm</em>, blocks <em>tensor</em>. While it was active the "
+                           "largest layer scale was 40.0 times the smallest"));
+    assert_int_equal(count_of(section, "<figure class=\"chart\">"), 4);
+    assert_non_null(strstr(section, "c has been below Adam’s eps"));
+    assert_null(strstr(section, "StableGrad ends")); /* no line tells of a hand-over */
     free(html);
     folder_remove(folder);
 }
@@ -720,6 +755,7 @@ int main(void)
         cmocka_unit_test(measured_data_are_shown),
         cmocka_unit_test(kernels_have_their_section),
         cmocka_unit_test(steps_of_second_order_have_their_section),
+        cmocka_unit_test(rescaling_of_a_stage_is_told),
         cmocka_unit_test(the_sentence_and_the_table_agree),
         cmocka_unit_test(first_step_at_or_below),
         cmocka_unit_test(sooner_than_the_end_of_the_baseline),

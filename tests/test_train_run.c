@@ -253,6 +253,64 @@ static void a_resumed_run_equals_the_uninterrupted_one(void **state)
         assert_resumes(whole, NULL, 0, stops[i]);
 }
 
+static json_t *record_of(const char *folder)
+{
+    char path[SG_PATH_SIZE];
+    json_error_t error;
+    assert_ok(sgi_run_path(path, folder, "run.json"));
+    json_t *record = json_load_file(path, 0, &error);
+    if (!record)
+        fail_msg("%s: %s", path, error.text);
+    return record;
+}
+
+static const char *member(const json_t *object, const char *key)
+{
+    const char *value = json_string_value(json_object_get(object, key));
+    return value ? value : "";
+}
+
+/* The record tells of the first stage that rescales, whatever the last one is, and of each. */
+static void the_record_tells_which_stage_rescaled(void **state)
+{
+    (void)state;
+    static const char *const lists[] = {
+        "training=[{optimizer: adamw, steps: 6}, {optimizer: levenberg, steps: 2}]",
+        "training=[{optimizer: levenberg, steps: 2}, {optimizer: sgd, stablegrad: off, steps: 2}, "
+        "{optimizer: {name: adamw, eps: 1e-6}, steps: 6, stablegrad: {from: 3}}]",
+        "training=[{optimizer: adamw, stablegrad: off, steps: 6}, {optimizer: lbfgs, steps: 2}]"};
+    static const int rescales[] = {1, 3, 0};
+    for (size_t i = 0; i < 3; i++) {
+        const char *sets[] = {lists[i], "network.precision=double", "network.hidden=2 x 6"};
+        char folder[SG_PATH_SIZE], name[32];
+        sgi_train_result result;
+        snprintf(name, sizeof name, "staged-%zu", i);
+        folder_named(folder, name);
+        assert_complete(folder, sets, 3, 1, false, &result);
+        json_t *record = record_of(folder), *said = json_object_get(record, "stablegrad");
+        json_t *stages = json_object_get(record, "stages");
+        const char *method = rescales[i] ? "stablegrad" : "none";
+        assert_string_equal(member(said, "method"), method);
+        assert_int_equal(json_integer_value(json_object_get(said, "stage")), rescales[i]);
+        assert_int_equal(json_integer_value(json_object_get(said, "from")), i == 1 ? 3 : 0);
+        for (size_t s = 0; s < json_array_size(stages); s++) {
+            json_t *stage = json_array_get(stages, s), *own = json_object_get(stage, "stablegrad");
+            const char *optimizer = member(stage, "optimizer");
+            bool second = strcmp(optimizer, "levenberg") == 0 || strcmp(optimizer, "lbfgs") == 0;
+            bool scales = (int)s + 1 == rescales[i];
+            assert_true(second == !own);
+            assert_string_equal(member(own, "method"), second   ? ""
+                                                       : scales ? "stablegrad"
+                                                                : "none");
+            assert_true(member(stage, "name")[0]);
+            if (i == 1 && scales)
+                assert_close(json_number_value(json_object_get(stage, "adam_eps")), 1e-6, 1e-12);
+        }
+        assert_int_equal(json_array_size(stages), i == 1 ? 3 : 2);
+        json_decref(record);
+    }
+}
+
 /* Five windows of eight steps: within one, at its last step and at its first, in several of them,
  * with a method of first and one of second order. */
 static void a_run_in_windows_is_resumed_with_the_same_bits(void **state)
@@ -871,6 +929,7 @@ int main(void)
         cmocka_unit_test(threads_give_the_same_weights),
         cmocka_unit_test(a_resumed_run_equals_the_uninterrupted_one),
         cmocka_unit_test(data_are_the_same_after_resuming),
+        cmocka_unit_test(the_record_tells_which_stage_rescaled),
         cmocka_unit_test(a_run_in_windows_is_resumed_with_the_same_bits),
         cmocka_unit_test(a_run_in_windows_may_stop_in_each),
         cmocka_unit_test(the_handover_is_marked_and_a_jump_is_told),

@@ -86,6 +86,7 @@ const void *sgi_pinn_trainer_state(const sg_pinn_trainer *trainer, size_t *size)
 bool sgi_pinn_trainer_fits(sg_pinn_trainer *trainer, const sgi_trainer_place *place,
                            const void *state, size_t size);
 sg_optim *sgi_pinn_trainer_stage_optim(const sg_pinn_trainer *trainer, uint64_t stage);
+sg_scaler *sgi_pinn_trainer_stage_scaler(const sg_pinn_trainer *trainer, uint64_t stage);
 void sgi_pinn_trainer_restore(sg_pinn_trainer *trainer, const sgi_trainer_place *place,
                               uint64_t steps, const void *state, size_t size);
 

@@ -388,6 +388,11 @@ sg_optim *sgi_pinn_trainer_stage_optim(const sg_pinn_trainer *t, uint64_t index)
     return index < (uint64_t)t->stage_count ? t->stages[index].optim : NULL;
 }
 
+sg_scaler *sgi_pinn_trainer_stage_scaler(const sg_pinn_trainer *t, uint64_t index)
+{
+    return index < (uint64_t)t->stage_count ? t->stages[index].scaler : NULL;
+}
+
 void sgi_pinn_trainer_restore(sg_pinn_trainer *t, const sgi_trainer_place *place, uint64_t steps,
                               const void *state, size_t size)
 {

@@ -170,6 +170,8 @@ double sgi_page_window_end(const sgi_run *run)
     for (size_t r = 0; handover && r < run->training.rows; r++)
         if (isfinite(handover[r]) && handover[r] != SG_HANDOVER_TO_RESCALED)
             return run->training.items[0].values[r] - 1;
+    if (sgi_run_item(run, "stages", 0)) /* `until` counts the steps of a stage */
+        return NAN;
     return sgi_run_number(run, "stablegrad", "until");
 }
 

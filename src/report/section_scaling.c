@@ -200,6 +200,69 @@ static void factor_chart(sgi_page *page, size_t scaled)
                                  .mark_count = 1});
 }
 
+/* ---- Stages ------------------------------------------------------------------------------- */
+
+/* What was done to gradients in a run, or in one of its stages. */
+typedef struct scaling {
+    const sgi_run *run;
+    const json_t *said;  /* "stablegrad" of run.json, or of one of its stages */
+    const json_t *about; /* that stage; NULL: the whole run */
+    int stage;           /* from 1; 0: the whole run */
+} scaling;
+
+/* Stage `index`, from 0, as run.json tells of it; older runs have but names there. */
+static const json_t *stage_of(const sgi_run *run, size_t index)
+{
+    const json_t *stage = json_array_get(json_object_get(run->info, "stages"), index);
+    return json_is_object(stage) ? stage : NULL;
+}
+
+static const char *said_text(const scaling *of, const char *key)
+{
+    const char *text = json_string_value(json_object_get(of->said, key));
+    return text ? text : "";
+}
+
+static bool changes_gradients(const scaling *of)
+{
+    const char *method = said_text(of, "method");
+    return method[0] && !is_none(method);
+}
+
+/* The next stage that changed gradients, after of->stage; of a run without stages, the run. */
+static bool next_scaling(scaling *of)
+{
+    if (!stage_of(of->run, 0)) {
+        const json_t *said = of->said ? NULL : json_object_get(of->run->info, "stablegrad");
+        of->said = said ? said : of->said;
+        return said != NULL;
+    }
+    while ((of->about = stage_of(of->run, (size_t)of->stage))) {
+        of->said = json_object_get(of->about, "stablegrad");
+        of->stage++;
+        if (changes_gradients(of))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a row of the metrics belongs to it. */
+static bool in_scaling(const scaling *of, size_t r)
+{
+    const double *stages = of->stage ? sgi_columns_find(&of->run->training, "stage") : NULL;
+    return !stages || stages[r] == of->stage;
+}
+
+/* Adam's eps in the first of them; NaN when its optimizer has none. */
+static double eps_of(const sgi_run *run)
+{
+    scaling of = {.run = run};
+    if (!run || !next_scaling(&of))
+        return NAN;
+    const json_t *eps = json_object_get(of.about ? of.about : run->info, "adam_eps");
+    return json_is_number(eps) ? json_number_value(eps) : NAN;
+}
+
 /* ---- Scales over the steps ----------------------------------------------------------------- */
 
 static void reference_chart(sgi_page *page)
@@ -212,7 +275,7 @@ static void reference_chart(sgi_page *page)
         if (!is_stablegrad(method))
             continue;
         count += sgi_page_line(page, v, false, "reference", SG_COLUMN_LOSS, &lines[count]);
-        eps = sgi_run_number(sgi_page_run(page, v), NULL, "adam_eps");
+        eps = eps_of(sgi_page_run(page, v));
     }
     sgi_mark marks[2];
     size_t mark_count = sgi_page_window_mark(page, marks);
@@ -257,8 +320,9 @@ static int by_size(const void *a, const void *b)
 }
 
 /* The median of a column over the steps that were scaled; NaN when there are none. */
-static double median_while_scaled(sgi_page *page, const sgi_run *run, const char *column)
+static double median_while_scaled(sgi_page *page, const scaling *of, const char *column)
 {
+    const sgi_run *run = of->run;
     const double *values = sgi_columns_find(&run->training, column);
     const double *outcome = sgi_columns_find(&run->training, "outcome");
     if (!values || !outcome)
@@ -266,7 +330,7 @@ static double median_while_scaled(sgi_page *page, const sgi_run *run, const char
     double *kept = sgi_page_memory(page, run->training.rows, sizeof *kept);
     size_t count = 0;
     for (size_t r = 0; kept && r < run->training.rows; r++)
-        if (outcome[r] == SG_STEP_SCALED && isfinite(values[r]))
+        if (in_scaling(of, r) && outcome[r] == SG_STEP_SCALED && isfinite(values[r]))
             kept[count++] = values[r];
     if (count == 0)
         return NAN;
@@ -309,13 +373,47 @@ static void describe_window(sgi_text *out, const sgi_run *run)
     }
 }
 
-static void describe_scaling(sgi_page *page, const sgi_run *run)
+/* A stage has steps of its own, which its `from` counts; where a stage begins the lines of the
+ * metrics tell about. */
+static void describe_stage(sgi_text *out, const scaling *of)
+{
+    const double *outcome = sgi_columns_find(&of->run->training, "outcome");
+    const double *handover = sgi_columns_find(&of->run->training, "handover");
+    const char *name = sgi_run_item(of->run, "stages", (size_t)of->stage - 1);
+    double from = json_number_value(json_object_get(of->said, "from")), end = NAN;
+    bool active = false;
+    for (size_t r = 0; r < of->run->training.rows; r++) {
+        if (!in_scaling(of, r))
+            continue;
+        active = active || (outcome && outcome[r] == SG_STEP_SCALED);
+        if (handover && isfinite(handover[r]) && handover[r] != SG_HANDOVER_TO_RESCALED)
+            end = of->run->training.items[0].values[r] - 1;
+    }
+    sgi_text_add(out, active ? "Active in stage " : "It was active in no recorded step of stage ");
+    sgi_text_count(out, of->stage);
+    sgi_text_add(out, ", ");
+    sgi_text_escape(out, name ? name : "");
+    if (active && from > 0) {
+        sgi_text_add(out, ", from its step ");
+        sgi_text_count(out, from + 1);
+        sgi_text_add(out, " on");
+    }
+    if (active && strcmp(said_text(of, "until"), "margin") == 0) {
+        sgi_text_add(out, ", as long as the margin of the theorem was positive");
+    } else if (active && isfinite(end)) {
+        sgi_text_add(out, ", to step ");
+        sgi_text_count(out, end);
+        sgi_text_add(out, " of the run");
+    }
+}
+
+static void describe_scaling(sgi_page *page, const scaling *of)
 {
     sgi_text *out = page->out;
-    const char *method = sgi_run_text(run, "stablegrad", "method");
+    const char *method = said_text(of, "method");
     if (is_stablegrad(method)) {
         sgi_text_add(out, "; reference scale <em>");
-        sgi_text_escape(out, sgi_run_text(run, "stablegrad", "reference"));
+        sgi_text_escape(out, said_text(of, "reference"));
         sgi_text_add(out, "</em>, blocks <em>");
     } else {
         sgi_text_add(out, strcmp(method, sg_method_name(SG_METHOD_ZNORM)) == 0
@@ -325,10 +423,10 @@ static void describe_scaling(sgi_page *page, const sgi_run *run)
                                 "their norm");
         sgi_text_add(out, "; there is no reference scale; blocks <em>");
     }
-    sgi_text_escape(out, sgi_run_text(run, "stablegrad", "blocks"));
+    sgi_text_escape(out, said_text(of, "blocks"));
     sgi_text_add(out, "</em>.");
-    double raw = median_while_scaled(page, run, "ratio_raw");
-    double after = median_while_scaled(page, run, "ratio_scaled");
+    double raw = median_while_scaled(page, of, "ratio_raw");
+    double after = median_while_scaled(page, of, "ratio_scaled");
     if (isfinite(raw) && isfinite(after)) {
         sgi_text_add(out, " While it was active the largest layer scale was ");
         sgi_text_number(out, raw);
@@ -338,24 +436,37 @@ static void describe_scaling(sgi_page *page, const sgi_run *run)
     }
 }
 
+/* What was done in a run or in one of its stages, as sentences. */
+static void describe_one(sgi_page *page, const scaling *of)
+{
+    if (of->stage)
+        describe_stage(page->out, of);
+    else
+        describe_window(page->out, of->run);
+    if (is_sign(said_text(of, "method")))
+        sgi_text_add(page->out,
+                     ": each entry of a gradient is replaced by its sign, so that the gradients of "
+                     "all layers are equally large. There is no reference scale.");
+    else
+        describe_scaling(page, of);
+}
+
 /* `named`: the variant's name comes first. */
 static void describe(sgi_page *page, size_t v, bool named)
 {
     sgi_text *out = page->out;
     const sgi_run *run = sgi_page_run(page, v);
+    scaling of = {.run = run};
     sgi_text_add(out, "<p>");
     if (named) {
         sgi_text_add(out, "<strong>");
         sgi_text_escape(out, page->runs->variants[v].label);
         sgi_text_add(out, ".</strong> ");
     }
-    describe_window(out, run);
-    if (is_sign(method_of(page, v)))
-        sgi_text_add(out,
-                     ": each entry of a gradient is replaced by its sign, so that the gradients of "
-                     "all layers are equally large. There is no reference scale.");
-    else
-        describe_scaling(page, run);
+    for (int i = 0; next_scaling(&of); i++) {
+        sgi_text_add(out, i ? "</p>\n<p>" : "");
+        describe_one(page, &of);
+    }
     double skipped = sgi_columns_last(&run->training, "skipped");
     if (skipped > 0 && isfinite(skipped)) {
         sgi_text_add(out, " ");
@@ -372,7 +483,7 @@ static void note_small_reference(sgi_page *page, const sgi_run *run)
 {
     const double *c = sgi_columns_find(&run->training, "reference");
     const double *outcome = sgi_columns_find(&run->training, "outcome");
-    double eps = sgi_run_number(run, NULL, "adam_eps");
+    double eps = eps_of(run);
     for (size_t r = 0; c && outcome && r < run->training.rows; r++)
         if (outcome[r] == SG_STEP_SCALED && c[r] < eps) {
             sgi_text_add(page->out, "<p class=\"soft\">From step ");

@@ -17,6 +17,7 @@
 #include "train/image_record.h"
 #include "train/image_tally.h"
 #include "train/progress.h"
+#include "train/record.h"
 
 enum { NOTE_SIZE = 700 };
 
@@ -403,6 +404,8 @@ static sg_status finish(sgi_subject *subject, const char *folder, sg_diagnostic 
 static void describe(const sgi_subject *subject, json_t *record)
 {
     const image_subject *s = own(subject);
+    json_object_set_new(record, "stablegrad",
+                        sgi_record_scaling(subject->scaler, subject->training));
     sgi_image_record(s->task, s->trainer, &s->total, &s->events, record);
 }
 

@@ -28,8 +28,10 @@ static void read_machine(char text[TEXT_SIZE])
         fclose(file);
 }
 
-static json_t *scale_object(const sg_scale_config *scale, bool margin)
+json_t *sgi_record_scaling(const sg_scaler *scaler, const sgi_training_settings *training)
 {
+    const sg_scale_config *scale = sg_scaler_config(scaler);
+    bool margin = training->until == SG_STEP_MARGIN;
     json_t *object = json_object();
     json_object_set_new(object, "method", json_string(sg_method_name(scale->method)));
     json_object_set_new(object, "reference", json_string(sg_reference_name(scale->reference)));
@@ -43,9 +45,10 @@ static json_t *scale_object(const sg_scale_config *scale, bool margin)
     return object;
 }
 
-/* The eps beside each element's own scale, which the report holds against c. SGD has none, and
- * NovoGrad's stands beside the norm of a tensor: a number of another kind would only mislead. */
-static void describe_optimizer(json_t *object, const sgi_training_settings *training)
+/* adam_eps is the eps beside each element's own scale, which the report holds against c. SGD has
+ * none, and NovoGrad's stands beside the norm of a tensor: a number of another kind would only
+ * mislead. */
+void sgi_record_optimizer(json_t *object, const sgi_training_settings *training)
 {
     sgi_json_text(object, "optimizer", sgi_training_optimizer(training));
     if (training->optimizer != SG_OPTIM_SGD && training->optimizer != SG_OPTIM_NOVOGRAD &&
@@ -91,10 +94,7 @@ sg_status sgi_record_write(const sgi_run_record *record, sg_diagnostic *diagnost
     sgi_json_text(object, "status", record->state);
     describe_process(object);
     sgi_json_text(object, "reason", record->reason);
-    json_object_set_new(object, "stablegrad",
-                        scale_object(sg_scaler_config(subject->scaler),
-                                     subject->training->until == SG_STEP_MARGIN));
-    describe_optimizer(object, subject->training);
+    sgi_record_optimizer(object, subject->training);
     subject->type->describe(subject, object);
     json_t *seals = json_object();
     json_object_set_new(seals, "problem.yaml", sgi_seal_json(&record->problem));

@@ -19,4 +19,9 @@ SG_CHECKED sg_status sgi_record_write(const sgi_run_record *record, sg_diagnosti
 /* Calls a run complete that is "finishing": everything that belongs to it is there. */
 SG_CHECKED sg_status sgi_record_complete(const char *folder, sg_diagnostic *diagnostic);
 
+/* What a record says of rescaling, and of an optimizer: for the subjects, which know their stages.
+ */
+json_t *sgi_record_scaling(const sg_scaler *scaler, const sgi_training_settings *training);
+void sgi_record_optimizer(json_t *object, const sgi_training_settings *training);
+
 #endif

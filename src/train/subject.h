@@ -87,7 +87,7 @@ typedef struct sgi_subject_type {
     /* Writes those of them that a page of a running run shows. NULL: none. */
     sg_status (*show)(sgi_subject *subject, const char *folder, sg_diagnostic *diagnostic);
 
-    /* Adds what is its own to run.json. */
+    /* Adds what is its own to run.json, and "stablegrad": see record.h. */
     void (*describe)(const sgi_subject *subject, json_t *record);
 } sgi_subject_type;
 
