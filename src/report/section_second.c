@@ -136,17 +136,31 @@ static bool ends_of(const lines *of, const char *column, double *first, double *
     return !isnan(*first);
 }
 
-/* How many there are, and how many of them lowered no loss. */
+static double value_at(const double *column, size_t r)
+{
+    return column ? column[r] : (double)NAN;
+}
+
+static bool is_in_vain(double damping, double gain, double length)
+{
+    return isfinite(damping) ? !isfinite(gain) : !(isfinite(length) && length > 0);
+}
+
+/* How many there are, and how many of them lowered no loss: without a gain where there is a
+ * damping, and of a line search those of length 0. The losses do not tell it: they are written with
+ * nine digits, and late steps lower them by less. */
 static size_t count_lines(const lines *of, size_t *in_vain)
 {
-    const double *before = sgi_columns_find(&of->run->training, "loss");
-    const double *after = sgi_columns_find(&of->run->training, "second/loss_after");
+    const sgi_columns *columns = &of->run->training;
+    const double *damping = sgi_columns_find(columns, "second/damping");
+    const double *gain = sgi_columns_find(columns, "second/gain");
+    const double *length = sgi_columns_find(columns, "second/length");
     size_t count = 0;
     *in_vain = 0;
-    for (size_t r = 0; before && after && r < of->run->training.rows; r++)
+    for (size_t r = 0; r < columns->rows; r++)
         if (belongs(of, r)) {
             count++;
-            *in_vain += after[r] < before[r] ? 0 : 1;
+            *in_vain += is_in_vain(value_at(damping, r), value_at(gain, r), value_at(length, r));
         }
     return count;
 }
@@ -175,6 +189,7 @@ static void describe(sgi_page *page, const lines *of)
     sgi_text *out = page->out;
     double first, last;
     size_t in_vain, count = count_lines(of, &in_vain);
+    bool drawn_anew = ends_of(of, "second/draws", &first, &last) && last > first;
     if (count == 0)
         return;
     sgi_text_add(out, "<p>");
@@ -192,10 +207,8 @@ static void describe(sgi_page *page, const lines *of)
         sgi_text_add(out, ". ");
     }
     if (in_vain > 0)
-        sgi_text_format(out,
-                        "Of %zu recorded steps %zu found no lower loss, after which points were "
-                        "drawn anew.</p>\n",
-                        count, in_vain);
+        sgi_text_format(out, "Of %zu recorded steps %zu found no lower loss%s.</p>\n", count,
+                        in_vain, drawn_anew ? ", after which points were drawn anew" : "");
     else
         sgi_text_format(out, "Each of %zu recorded steps lowered the loss.</p>\n", count);
 }
