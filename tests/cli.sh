@@ -146,6 +146,22 @@ expect 0 check heat.yaml --set training.optimizer=levenberg --set network.hidden
 says out '"seconds_per_step_most":'
 expect 0 check heat.yaml --set training.optimizer=levenberg --set network.hidden=4x20 --set 'training.points={start: 40000, most: 40000}'
 says out 'not estimated: a step takes seconds'
+# Every stage is told with what ends it, and a step of the first; what ends the run is told by its numbers.
+staged='training=[{optimizer: adamw, steps: 1200}, {optimizer: levenberg, steps: 500, seconds: 7200, tolerance: 1e-9}]'
+expect 0 check heat.yaml --set network.hidden=2x6 --set network.precision=double --set "$staged"
+says out 'stage 1        AdamW, 1,200 steps'
+says out 'stage 2        Levenberg-Marquardt, 500 steps, or 7200 s, or until the loss is below 1e-09'
+grep -qE '^time per step  [0-9.]+ m?s on .*, in stage 1$' out || fail "no time of the first stage: $(cat out)"
+says out 'whole run      at most about 2 h'
+expect 0 check heat.yaml --set network.hidden=2x6 --set network.precision=double --set "$staged" --json
+says out '"stages":[{"optimizer":"adamw","steps":1200,"seconds":null,"tolerance":null},{"optimizer":"levenberg","steps":500,"seconds":7200.0,"tolerance":1e-9}]'
+grep -qE '"seconds_per_step":[0-9]' out || fail "no time of the first stage: $(cat out)"
+expect 0 check heat.yaml --set network.hidden=2x6 --set 'training={seconds: 3, tolerance: 1e-9}'
+says out 'whole run      3 s, or until the loss is below 1e-09'
+! grep -q '^stage' out || fail "one stage is none: $(cat out)"
+expect 0 check heat.yaml --set network.hidden=2x6 --set 'training={optimizer: levenberg, tolerance: 1e-9}'
+says out 'whole run      until the loss is below 1e-09'
+says err 'warning: only its tolerance ends training'
 # Sizes of a problem in units of its own, and a warning without them.
 expect 0 check heat-mm --set network.hidden=1x4
 says out "  T                    80         293  condition 'initial', condition 'ends', the reference"

@@ -165,6 +165,46 @@ static void test_unused_options(void **state)
     }
 }
 
+/* Training that nothing but a tolerance ends may go on for ever. */
+static void test_tolerance_alone(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *training, *what; /* NULL: no remark */
+    } cases[] = {
+        {"{tolerance: 1e-9}", "training"},
+        {"{optimizer: lbfgs, tolerance: 1e-9}", "training"},
+        {"{tolerance: 1e-9, steps: 10}", NULL},
+        {"{tolerance: 1e-9, seconds: 10}", NULL},
+        {"{seconds: 10}", NULL},
+        {"[{optimizer: adamw, steps: 9}, {optimizer: levenberg, tolerance: 1e-9}]",
+         "stage 2 of training"},
+        {"[{optimizer: adamw, tolerance: 1, steps: 9}, {optimizer: levenberg, seconds: 9}]", NULL},
+        {"{tolerance: 1e-9, steps: 9, stages: [{optimizer: adamw}, {optimizer: sgd}]}", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[512], expected[SG_REMARK_SIZE];
+        sgi_remarks remarks;
+        snprintf(text, sizeof text,
+                 XT "fields: u\nequations: {a: u_t = u_xx}\nconditions:\n" START ENDS
+                    "network: {hidden: 1 x 4}\ntraining: %s\n",
+                 cases[i].training);
+        sgi_problem *problem = read_problem(text);
+        assert_ok(sgi_problem_remarks(problem, &remarks));
+        if (remarks.count != (cases[i].what != NULL))
+            fail_msg("%s: %d remarks, the first: %s", cases[i].training, remarks.count,
+                     remarks.texts[0]);
+        if (cases[i].what) {
+            snprintf(expected, sizeof expected,
+                     "only its tolerance ends %s, and the loss may never be below 1e-09: 'steps' "
+                     "or 'seconds' beside it end it in any case",
+                     cases[i].what);
+            assert_string_equal(remarks.texts[0], expected);
+        }
+        sgi_problem_destroy(problem);
+    }
+}
+
 /* The most is never fewer than a stage begins with, unless that is said, which is refused. */
 static void test_fewest_points_at_most(void **state)
 {
@@ -318,13 +358,10 @@ static void test_ends_of_a_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_under_determined),
-        cmocka_unit_test(test_shipped_problems_raise_none),
-        cmocka_unit_test(test_not_finite),
-        cmocka_unit_test(test_bad_points_of_a_batch),
-        cmocka_unit_test(test_ends_of_a_line),
-        cmocka_unit_test(test_unused_options),
-        cmocka_unit_test(test_fewest_points_at_most),
+        cmocka_unit_test(test_under_determined), cmocka_unit_test(test_shipped_problems_raise_none),
+        cmocka_unit_test(test_not_finite),       cmocka_unit_test(test_bad_points_of_a_batch),
+        cmocka_unit_test(test_ends_of_a_line),   cmocka_unit_test(test_unused_options),
+        cmocka_unit_test(test_tolerance_alone),  cmocka_unit_test(test_fewest_points_at_most),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "commands/budget.h"
 #include "commands/scales.h"
 #include "commands/second_cost.h"
 #include "pinn/bad_point.h"
@@ -200,24 +201,19 @@ static void print_cost(const sg_pinn *pinn, const sg_pinn_trainer *trainer, sg_p
                        int64_t limit)
 {
     sg_pinn_batch *batch = sg_pinn_trainer_batch(trainer);
-    char total[32], step[32];
+    char step[32];
     double seconds = time_step(batch, limit), rate = sgi_pinn_flops(batch) / seconds;
     double times = times_the_batch(pinn, batch);
     double refined = time_refinement(pinn, trainer);
     seconds *= times;
-    double steps = (double)sg_pinn_describe(pinn)->steps;
     double each = refined / (double)pinn->problem->settings.refinement.every;
-    format_estimate((seconds + each) * steps, total, sizeof total);
     snprintf(step, sizeof step, seconds < 1 ? "%.3g ms" : "%.3g s",
              seconds < 1 ? 1e3 * seconds : seconds);
-    printf("time per step  %s on %d thread%s (%s, %.0f GFLOP/s)\n", step, sg_pool_threads(pool),
+    printf("time per step  %s on %d thread%s (%s, %.0f GFLOP/s)%s\n", step, sg_pool_threads(pool),
            sg_pool_threads(pool) == 1 ? "" : "s", sg_jet_kernels(sg_pinn_engine(batch)),
-           1e-9 * rate);
+           1e-9 * rate, sgi_problem_is_second(pinn->problem) ? ", in stage 1" : "");
     print_refinement(pinn, trainer, refined, seconds);
-    if (steps < (double)SG_STEPS_WITHOUT_END)
-        printf("whole run      %s for %.0f steps\n", total, steps);
-    else
-        printf("whole run      as long as its seconds or its tolerance say\n");
+    print_whole_run(pinn, seconds + each, false);
     if (times > 1)
         printf("               (as a step of 1/%.0f of the points takes)\n", times);
 }
@@ -440,12 +436,12 @@ static int check_oddities(const sg_pinn *pinn, sg_pinn_batch *batch, sg_pool *po
 
 /* ---- As a whole --------------------------------------------------------------------------- */
 
-/* Of a method of second order, what a step takes at first, and with the most points. */
+/* A step of the first stage; of second order, what it takes at first, and with the most points. */
 static void add_step_seconds(const sg_pinn *pinn, sg_pinn_trainer *trainer, int64_t limit,
                              json_t *object)
 {
     sg_pinn_batch *batch = sg_pinn_trainer_batch(trainer);
-    bool second = sgi_problem_is_second(pinn->problem);
+    bool second = sgi_training_is_second(&pinn->problem->settings.training);
     second_cost cost = {NAN, NAN};
     if (second)
         cost = measure_second(pinn, trainer);
@@ -481,6 +477,7 @@ static json_t *json_plan(const sg_pinn *pinn, sg_pinn_trainer *trainer, int64_t 
     sgi_unknowns_describe(pinn, NULL, object);
     json_object_set_new(object, "memory_bytes",
                         json_integer((json_int_t)sgi_pinn_trainer_memory(trainer)));
+    json_object_set_new(object, "stages", json_stages(pinn->problem));
     add_step_seconds(pinn, trainer, limit, object);
     if (sgi_pinn_trainer_refinement(trainer))
         json_object_set_new(object, "seconds_per_refinement",
@@ -536,8 +533,9 @@ int check_problem(sgi_problem *problem, const cli_arguments *arguments)
         print_domain(problem);
         print_regions(problem);
         print_sets(problem, sg_pinn_trainer_batch(trainer), sg_pinn_describe(pinn));
+        print_stages(problem);
         print_size(pinn, trainer);
-        if (sgi_problem_is_second(problem))
+        if (sgi_training_is_second(&problem->settings.training))
             print_second_cost(pinn, trainer, sg_pool_threads(pool));
         else
             print_cost(pinn, trainer, pool, arguments->seconds);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "commands/budget.h"
 #include "progress.h"
 
 enum { TIMED_STEPS = 4 };
@@ -85,25 +86,21 @@ static const char *format_step(double seconds, char *text, size_t size)
 void print_second_cost(const sg_pinn *pinn, sg_pinn_trainer *trainer, int threads)
 {
     second_cost cost = measure_second(pinn, trainer);
-    double steps = (double)sg_pinn_describe(pinn)->steps;
-    char first[32], most[32], start[32], end[32], whole[32];
+    char first[32], most[32], start[32], end[32];
     if (isnan(cost.first)) {
         printf("time           not estimated: %s\n",
                pinn->problem->settings.stages.count > 1
                    ? "steps of second order take longer with their points"
                    : "a step takes seconds");
+        print_whole_run(pinn, NAN, false);
         return;
     }
     format_thousands((uint64_t)points_first(pinn), start, sizeof start);
     format_thousands((uint64_t)points_most(pinn), end, sizeof end);
-    format_estimate(fmax(cost.first, cost.most) * steps, whole, sizeof whole);
     printf("time per step  %s with %s points", format_step(cost.first, first, sizeof first), start);
     if (points_most(pinn) > points_first(pinn))
         printf(", about %s with %s", format_step(cost.most, most, sizeof most), end);
     printf(", on %d thread%s (%s)\n", threads, threads == 1 ? "" : "s",
            sg_jet_kernels(sg_pinn_engine(sg_pinn_trainer_batch(trainer))));
-    if (steps < (double)SG_STEPS_WITHOUT_END)
-        printf("whole run      at most %s for %.0f steps\n", whole, steps);
-    else
-        printf("whole run      as long as its seconds or its tolerance say\n");
+    print_whole_run(pinn, fmax(cost.first, cost.most), true);
 }

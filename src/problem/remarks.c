@@ -346,6 +346,23 @@ static void check_unused(const sgi_problem *problem, sgi_remarks *remarks)
             remark(remarks, "%s", text);
 }
 
+/* Training, or one of its stages, whose only end is a loss that it may never come to. */
+static void check_ends(const sgi_problem *problem, sgi_remarks *remarks)
+{
+    const sgi_stages *stages = &problem->settings.stages;
+    for (int i = 0; i < stages->count; i++) {
+        char what[32] = "training";
+        if (!sgi_training_is_endless(&stages->values[i]) || !(stages->values[i].tolerance > 0))
+            continue;
+        if (stages->count > 1)
+            snprintf(what, sizeof what, "stage %d of training", i + 1);
+        remark(remarks,
+               "only its tolerance ends %s, and the loss may never be below %g: 'steps' or "
+               "'seconds' beside it end it in any case",
+               what, stages->values[i].tolerance);
+    }
+}
+
 /* A method of second order on a network for another one. */
 static void check_size(const sgi_problem *problem, sgi_remarks *remarks)
 {
@@ -481,6 +498,7 @@ sg_status sgi_problem_remarks(sgi_problem *problem, sgi_remarks *remarks)
     check_margin(problem, remarks);
     check_size(problem, remarks);
     check_unused(problem, remarks);
+    check_ends(problem, remarks);
     sgi_release(&problem->allocator, s);
     return status;
 }
