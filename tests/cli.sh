@@ -876,8 +876,19 @@ says err '--variants does not go with --resume'
 expect 0 check heat --set training.optimizer.name=levenberg --set network.hidden=1x4
 says out 'levenberg             700  in the domain at first, 700 at most'
 says out ', 700 to 700 points'
-expect 0 compare heat --out twins --set training.optimizer.name=levenberg --set training.steps=1 --set network.hidden=1x4 --set points=32
-says err "warning: 'adamw' and 'stablegrad' train the same thing here: Levenberg-Marquardt"
+expect 2 compare heat --out twins --set training.optimizer.name=levenberg --set training.steps=1 --set network.hidden=1x4 --set points=32
+says err "'adamw' and 'stablegrad' train the same thing here: Levenberg-Marquardt"
+says err "'stablegrad train heat' trains it once"
+expect 2 compare heat --out twins --variants adamw,stablegrad,output --set training.steps=1 --set network.hidden=1x4 --set points=32
+says err "'stablegrad' and 'output' train the same thing here: AdamW + StableGrad (output)"
+says err 'leave one of them out'
+says err 'variants: adamw, stablegrad, margin, '
+[ ! -e twins ] || fail "a comparison that was refused left a folder"
+# Stages of second order beside one that is rescaled are something to compare, however late it comes.
+long='{optimizer: levenberg, steps: 1}, {optimizer: ssbroyden, steps: 1}, {optimizer: kernel, steps: 1}, {optimizer: bfgs, steps: 1}'
+expect 0 compare heat --out staged --set network.hidden=1x4 --set network.precision=double --set points=32 --set "training=[$long, {optimizer: adamw, steps: 1}]"
+says staged/stablegrad/run.json '"stage": 5'
+says staged/compare.json '"label": "stablegrad"'
 expect 0 compare half --resume
 says out 'adamw'
 says out 'relative L2 error'

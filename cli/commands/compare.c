@@ -41,6 +41,11 @@ const char compare_details[] =
                           "  group, layer                     with group norm or layer norm in "
                           "place of BatchNorm\n"
                           "\n"
+                          "Variants that train the same thing are refused: with an optimizer of "
+                          "second order in\n"
+                          "every stage there are no gradients to rescale, and so nothing to "
+                          "compare.\n"
+                          "\n"
                           "With --resume FILE may be the folder of a comparison. The runs that are "
                           "not complete go on, "
                           "and\n"
@@ -190,29 +195,59 @@ static sg_status write_index(const comparison *c, const char *name, sg_diagnosti
 
 /* ---- The command -------------------------------------------------------------------------- */
 
-/* A method of second order has no gradient for StableGrad to rescale. */
-static void warn_of_twins(const comparison *c)
+enum { METHOD_SIZE = 640 }; /* what all stages of a file are said to be, in whole */
+
+static void tell_what_helps(const comparison *c, bool second)
+{
+    if (second) {
+        fprintf(stderr,
+                "a step of second order has no gradients to rescale: 'stablegrad train %s' trains "
+                "it once, and another optimizer there is another run\n",
+                c->arguments->operands[0]);
+        return;
+    }
+    fprintf(stderr,
+            "leave one of them out; what a stage of the file says of 'stablegrad' no variant "
+            "changes\nvariants: ");
+    for (size_t i = 0; i < c->kind->variant_count; i++)
+        fprintf(stderr, "%s%s", i ? ", " : "", c->kind->variants[i].name);
+    fputc('\n', stderr);
+}
+
+/* Variants differ in nothing but what is done to gradients, and in the norm of a network on images.
+ * Two that agree in these give the same weights, and in speed differ by noise: a comparison of them
+ * would only mislead. */
+static bool refuse_twins(const comparison *c, char methods[][METHOD_SIZE], bool second)
 {
     for (size_t v = 1; v < c->variant_count; v++)
         for (size_t u = 0; u < v; u++)
-            if (strcmp(c->labels[u], c->labels[v]) == 0)
-                warn("'%s' and '%s' train the same thing here: %s", c->variants[u]->name,
-                     c->variants[v]->name, c->labels[v]);
+            if (strcmp(methods[u], methods[v]) == 0) {
+                complain("'%s' and '%s' train the same thing here: %s", c->variants[u]->name,
+                         c->variants[v]->name, methods[v]);
+                tell_what_helps(c, second);
+                return true;
+            }
+    return false;
 }
 
 /* What each variant is called in the report. A mistake in one is found before any is trained. */
 static int name_variants(comparison *c)
 {
+    char methods[MOST_VARIANTS][METHOD_SIZE];
+    bool second = false;
     for (size_t v = 0; v < c->variant_count; v++) {
         int code;
         work w;
         if (!open_variant(c, v, 0, &w, &code))
             return code;
-        w.kind->method(w.file, c->labels[v], sizeof c->labels[v]);
+        w.kind->method(w.file, methods[v], sizeof methods[v]);
+        bool fits = strlen(methods[v]) < sizeof c->labels[v]; /* cut, two could be alike */
+        snprintf(c->labels[v], sizeof c->labels[v], "%.63s",
+                 fits ? methods[v] : c->variants[v]->name);
+        second = sgi_training_is_second(w.kind->training(w.file));
         close_work(&w);
     }
-    warn_of_twins(c);
-    return EXIT_DONE;
+    return refuse_twins(c, methods, second) ? EXIT_BAD_INPUT : EXIT_DONE;
 }
 
 /* Reads the file once for its kind, name and seed, and then as each variant. */
