@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "pinn/bad_point.h"
 #include "problem/remarks.h"
 #include "support/support.h"
@@ -117,7 +118,18 @@ static void test_under_determined(void **state)
     }
 }
 
-/* Options of an optimizer that it does not look at, and those that it does. */
+static sgi_problem *resolved(sgi_problem *problem)
+{
+    char *text;
+    assert_ok(sgi_problem_write(problem, &text));
+    sgi_problem *again = read_problem(text);
+    sgi_release(&problem->allocator, text);
+    sgi_problem_destroy(problem);
+    return again;
+}
+
+/* Options of an optimizer that it does not look at, and those that it does. The resolved file gives
+ * no cause for a warning that the file gave none for. */
 static void test_unused_options(void **state)
 {
     (void)state;
@@ -143,6 +155,36 @@ static void test_unused_options(void **state)
         {"{optimizer: bfgs, points: {start: 300, every: 3, most: 3000}}", NULL, NULL},
         {"[{optimizer: {rate: 1e-2}}, {optimizer: {name: bfgs, eps: 1}}]", "optimizer.eps", "bfgs"},
         {"{optimizer: {rate: 1e-2}, stages: [{optimizer: adamw}, {optimizer: bfgs}]}", NULL, NULL},
+        {"{points: {start: 300}, stages: [{optimizer: adamw}, {optimizer: bfgs}]}", NULL, NULL},
+        {"{optimizer: levenberg, clip: 1}", "clip", "levenberg"},
+        {"{optimizer: adamw, clip: 1, schedule: cosine, stablegrad: {eps: 1e-6}}", NULL, NULL},
+        {"{optimizer: kernel, schedule: cosine}", "schedule.then", "kernel"},
+        {"{optimizer: kernel, schedule: {warmup: 10}}", "schedule.warmup", "kernel"},
+        {"{optimizer: lbfgs, schedule: {start: 0.5}}", "schedule.start", "lbfgs"},
+        {"{optimizer: lbfgs, schedule: {floor: 0.5}}", "schedule.floor", "lbfgs"},
+        {"{optimizer: lbfgs, schedule: {pieces: [{from: 1, until: 9, factor: 0.5}]}}",
+         "schedule.pieces", "lbfgs"},
+        {"{optimizer: lbfgs, schedule: {then: constant, pieces: []}, clip: 0}", NULL, NULL},
+        {"{optimizer: lbfgs, stablegrad: off}", NULL, NULL},
+        {"{optimizer: lbfgs, stablegrad: on}", "stablegrad.method", "lbfgs"},
+        {"{optimizer: lbfgs, stablegrad: {method: agc}}", "stablegrad.method", "lbfgs"},
+        {"{optimizer: bfgs, stablegrad: {from: 3}}", "stablegrad.from", "bfgs"},
+        {"{optimizer: bfgs, stablegrad: {until: 30}}", "stablegrad.until", "bfgs"},
+        {"{optimizer: bfgs, stablegrad: {handover: keep}}", "stablegrad.handover", "bfgs"},
+        {"{optimizer: bfgs, stablegrad: {reference: norm}}", "stablegrad.reference", "bfgs"},
+        {"{optimizer: bfgs, stablegrad: {reference: 0.1}}", "stablegrad.reference", "bfgs"},
+        {"{optimizer: bfgs, stablegrad: {blocks: tensor}}", "stablegrad.blocks", "bfgs"},
+        {"{optimizer: bfgs, stablegrad: {unknowns: leave}}", "stablegrad.unknowns", "bfgs"},
+        {"{optimizer: bfgs, stablegrad: {eps: 1e-6}}", "stablegrad.eps", "bfgs"},
+        {"{optimizer: bfgs, stablegrad: {threshold: 1}}", "stablegrad.threshold", "bfgs"},
+        {"{optimizer: bfgs, stablegrad: {floor: 1}}", "stablegrad.floor", "bfgs"},
+        {"[{optimizer: adamw, clip: 1, stablegrad: on}, {optimizer: bfgs, steps: 9}]", NULL, NULL},
+        {"[{optimizer: adamw}, {optimizer: bfgs, stablegrad: on}]", "stablegrad.method", "bfgs"},
+        {"{stablegrad: {method: sign, from: 2}, clip: 1, schedule: {pieces: [{from: 1, until: 9, "
+         "factor: 0.5}]}, stages: [{optimizer: adamw}, {optimizer: bfgs}]}",
+         NULL, NULL},
+        {"{stablegrad: on, stages: [{optimizer: adamw}, {optimizer: bfgs, stablegrad: off}]}", NULL,
+         NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[512], expected[SG_REMARK_SIZE];
@@ -160,6 +202,11 @@ static void test_unused_options(void **state)
             snprintf(expected, sizeof expected, "training.%s is not used by the optimizer '%s'",
                      cases[i].option, cases[i].optimizer);
             assert_string_equal(remarks.texts[0], expected);
+        } else {
+            problem = resolved(problem);
+            assert_ok(sgi_problem_remarks(problem, &remarks));
+            if (remarks.count > 0)
+                fail_msg("resolved %s: %s", cases[i].training, remarks.texts[0]);
         }
         sgi_problem_destroy(problem);
     }

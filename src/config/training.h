@@ -122,9 +122,16 @@ const char *sgi_training_optimizer_title(const sgi_training_settings *training);
 /* A sentence about what a file says for nothing; false: there is nothing to say. */
 bool sgi_training_remark(const sgi_training_settings *training, char *text, size_t size);
 
-/* The first option of the optimizer and of its points that differs from `usual` although this
- * optimizer does not look at it: "optimizer.rate". NULL: none does. */
+/* The first option of the optimizer, of its points and, with second order, of what becomes of
+ * gradients that differs from `usual` although this optimizer does not look at it:
+ * "optimizer.rate". NULL: none does. */
 const char *sgi_training_unused(const sgi_training_settings *training,
+                                const sgi_training_settings *usual);
+
+/* Sets what a method of second order does not look at, and what it alone looks at, to that of
+ * `usual`: otherwise the resolved file would have in each stage what is meant for others, and
+ * reading it would tell so. */
+void sgi_training_forget_unused(sgi_training_settings *training,
                                 const sgi_training_settings *usual);
 
 /* Kinds of values. */

@@ -18,6 +18,49 @@ const char *sgi_training_optimizer_title(const sgi_training_settings *training)
     return sgi_list_name(titles, SG_OPTIM_COUNT + SGI_SECOND_COUNT, training->optimizer);
 }
 
+static bool pieces_differ(const sgi_pieces *a, const sgi_pieces *b)
+{
+    bool differ = a->count != b->count;
+    for (int i = 0; i < a->count && !differ; i++) {
+        const sg_schedule_term *x = &a->values[i], *y = &b->values[i];
+        differ = x->from != y->from || x->until != y->until || x->value != y->value;
+    }
+    return differ;
+}
+
+/* What a method without gradients does not look at. That nothing is rescaled is what it does. */
+static const char *unused_of_second(const sgi_training_settings *training,
+                                    const sgi_training_settings *usual)
+{
+    const struct {
+        const char *option;
+        bool differs;
+    } rows[] = {
+        {"clip", training->clip != usual->clip},
+        {"schedule.warmup", training->warmup != usual->warmup},
+        {"schedule.start", training->warmup_start != usual->warmup_start},
+        {"schedule.then", training->then != usual->then},
+        {"schedule.floor", training->floor != usual->floor},
+        {"schedule.pieces", pieces_differ(&training->pieces, &usual->pieces)},
+        {"stablegrad.method",
+         training->method != usual->method && training->method != SG_METHOD_NONE},
+        {"stablegrad.from", training->from != usual->from},
+        {"stablegrad.until", training->until != usual->until},
+        {"stablegrad.handover", training->handover != usual->handover},
+        {"stablegrad.reference", training->reference.kind != usual->reference.kind ||
+                                     training->reference.constant != usual->reference.constant},
+        {"stablegrad.blocks", training->blocks != usual->blocks},
+        {"stablegrad.unknowns", training->unknowns != usual->unknowns},
+        {"stablegrad.eps", training->scale_eps != usual->scale_eps},
+        {"stablegrad.threshold", training->threshold != usual->threshold},
+        {"stablegrad.floor", training->floor_norm != usual->floor_norm},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].differs)
+            return rows[i].option;
+    return NULL;
+}
+
 const char *sgi_training_unused(const sgi_training_settings *training,
                                 const sgi_training_settings *usual)
 {
@@ -44,7 +87,43 @@ const char *sgi_training_unused(const sgi_training_settings *training,
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].differs && !rows[i].used)
             return rows[i].option;
-    return NULL;
+    return second ? unused_of_second(training, usual) : NULL;
+}
+
+void sgi_training_forget_unused(sgi_training_settings *training, const sgi_training_settings *usual)
+{
+    if (!sgi_training_is_second(training)) {
+        training->points_start = usual->points_start;
+        training->points_every = usual->points_every;
+        training->points_most = usual->points_most;
+        return;
+    }
+    training->rate = usual->rate;
+    memcpy(training->betas, usual->betas, sizeof training->betas);
+    training->eps = usual->eps;
+    training->decay = usual->decay;
+    if (!sgi_training_is_kernel(training))
+        training->momentum = usual->momentum;
+    training->dampening = usual->dampening;
+    training->nesterov = usual->nesterov;
+    training->refresh = usual->refresh;
+    training->clip = usual->clip;
+    training->warmup = usual->warmup;
+    training->warmup_start = usual->warmup_start;
+    training->then = usual->then;
+    training->floor = usual->floor;
+    training->pieces = usual->pieces;
+    training->method = SG_METHOD_NONE; /* there is no gradient to rescale */
+    training->from = usual->from;
+    if (training->until != SG_STEP_MARGIN) /* which is refused */
+        training->until = usual->until;
+    training->handover = usual->handover;
+    training->reference = usual->reference;
+    training->blocks = usual->blocks;
+    training->unknowns = usual->unknowns;
+    training->scale_eps = usual->scale_eps;
+    training->threshold = usual->threshold;
+    training->floor_norm = usual->floor_norm;
 }
 
 bool sgi_training_remark(const sgi_training_settings *training, char *text, size_t size)

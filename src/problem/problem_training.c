@@ -117,7 +117,8 @@ static sg_status read_stage(sgi_problem *problem, sgi_reader *reader, const sgi_
         return status;
     if (sgi_training_is_second(&into->training))
         set_second_defaults(&into->training);
-    sgi_training_settings usual = into->training;
+    const sgi_training_settings defaults = into->training;
+    sgi_training_settings usual = defaults;
     if (section)
         status = sgi_options_read(reader, "training", "training", section, into);
     if (status == SG_OK && stage) {
@@ -128,9 +129,8 @@ static sg_status read_stage(sgi_problem *problem, sgi_reader *reader, const sgi_
     if (!limited && (into->training.seconds > 0 || into->training.tolerance > 0))
         into->training.steps = SG_STEPS_WITHOUT_END; /* another budget ends it */
     into->training.unused = sgi_training_unused(&into->training, &usual);
+    sgi_training_forget_unused(&into->training, &defaults);
     bound_start(&into->training, section, stage);
-    if (sgi_training_is_second(&into->training))
-        into->training.method = SG_METHOD_NONE; /* there is no gradient to rescale */
     return status;
 }
 
