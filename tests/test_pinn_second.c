@@ -75,6 +75,31 @@ static void the_optimizer_brings_its_defaults(void **state)
     sg_pinn_close(pinn);
 }
 
+/* The numbers that the descriptions of the options name. */
+static void described_defaults_are_those_that_are_used(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *optimizer;
+        int64_t steps, log, evaluate, checkpoint;
+    } cases[] = {{"adamw", 10000, 100, 0, 5000},
+                 {"levenberg", 500, 1, 10, 50},
+                 {"kernel", 500, 1, 10, 50},
+                 {"lbfgs", 5000, 20, 200, 1000},
+                 {"ssbroyden", 5000, 20, 200, 1000}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1024];
+        snprintf(text, sizeof text, HEAT "training: {optimizer: %s}\n", cases[i].optimizer);
+        sg_pinn *pinn = open(text);
+        const sgi_training_settings *t = &pinn->problem->settings.training;
+        assert_int_equal(t->steps, cases[i].steps);
+        assert_int_equal(t->log_every, cases[i].log);
+        assert_int_equal(t->evaluate_every, cases[i].evaluate);
+        assert_int_equal(t->checkpoint_every, cases[i].checkpoint);
+        sg_pinn_close(pinn);
+    }
+}
+
 /* Seconds without steps are what a cosine goes by, and what the half is of. */
 static void seconds_are_a_share_of_the_run(void **state)
 {
@@ -610,6 +635,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_optimizer_brings_its_defaults),
+        cmocka_unit_test(described_defaults_are_those_that_are_used),
         cmocka_unit_test(seconds_are_a_share_of_the_run),
         cmocka_unit_test(stages_are_read_and_written),
         cmocka_unit_test(what_does_not_go_together_is_refused),

@@ -13,10 +13,11 @@
     "the optimizer: adamw, adam and sgd as PyTorch has them, or a neighbour of the method"
 
 /* The rows under `training`, for settings at offset `at`. The tables differ in the optimizers, in
- * the rows `steps`, `evaluate` and `checkpoint`, in what the seed is of and what else `until` may
- * be, in three defaults, and in rows that say more of rescaling, each followed by a comma. */
+ * the rows `steps`, `log`, `evaluate` and `checkpoint`, in what the seed is of and what else
+ * `until` may be, in two defaults, and in rows that say more of rescaling, each followed by a
+ * comma. */
 #define TRAINING_ROWS(at, optimizers, optimizer_help, steps, seed_of, until_is, until_more,        \
-                      blocks_are, more_scaling, log_is, evaluate, checkpoint)                      \
+                      blocks_are, more_scaling, log, evaluate, checkpoint)                         \
     CHOICE("training.optimizer.name", TRAINING(at, optimizer), WORDS(optimizers), "adamw",         \
            optimizer_help),                                                                        \
         REAL("training.optimizer.rate", TRAINING(at, rate), 0, 1e6, "1e-3",                        \
@@ -79,8 +80,6 @@
              "of agc: the most that a row's gradient may be, as a share of the row's norm"),       \
         REAL("training.stablegrad.floor", TRAINING(at, floor_norm), 1e-30, 1e30, "1e-3",           \
              "of agc: what the norm of a row counts as at least"),                                 \
-        COUNT("training.log_every", TRAINING(at, log_every), 1, log_is,                            \
-              "steps between two lines of metrics"),                                               \
-        evaluate, checkpoint
+        log, evaluate, checkpoint
 
 #endif

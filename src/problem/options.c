@@ -193,14 +193,19 @@ static const sgi_option rows[] = {
         "the optimizer: adamw, adam and sgd as PyTorch has them, a neighbour of the method, or "
         "levenberg, kernel, lbfgs, bfgs, ssbfgs or ssbroyden, which are of second order",
         COUNT("training.steps", TOP(training.steps), 1, "10000",
-              "how many steps the optimizer takes"),
+              "how many steps the optimizer takes; 500 for levenberg and kernel, 5000 for the "
+              "others of second order"),
         "seed of the initial weights and of all points", "half",
         "forever, or margin (ends and begins again as diagnose measures)", "layer", UNKNOWN_ROWS,
-        "100",
+        COUNT("training.log_every", TOP(training.log_every), 1, "100",
+              "steps between two lines of metrics; 1 for levenberg and kernel, 20 for the others "
+              "of second order"),
         COUNT("training.evaluate_every", TOP(training.evaluate_every), 0, "0",
-              "steps between two evaluations; 0 means a twentieth of all steps, but at most 1000"),
+              "steps between two evaluations; 0 means a twentieth of all steps, but at most 1000; "
+              "10 for levenberg and kernel, 200 for the others of second order"),
         COUNT("training.checkpoint_every", TOP(training.checkpoint_every), 1, "5000",
-              "steps between two checkpoints")),
+              "steps between two checkpoints; 50 for levenberg and kernel, 1000 for the others of "
+              "second order")),
 
     OTHER("evaluation.grid", grid, TOP(evaluation.grid), 2, 1e6, "101",
           "points of the evaluation grid along each coordinate: 101, or 256 x 100, or a list"),

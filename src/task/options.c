@@ -79,7 +79,9 @@ static const sgi_option rows[] = {
                         "how many steps the optimizer takes, in place of epochs; 0 means as many "
                         "as the epochs have"),
                   "seed of the initial weights, of the order of images, of crops and of dropout",
-                  "forever", "or forever", "tensor", , "20",
+                  "forever", "or forever", "tensor", ,
+                  COUNT("training.log_every", TOP(training.log_every), 1, "20",
+                        "steps between two lines of metrics"),
                   COUNT("training.evaluate_every", TOP(training.evaluate_every), 0, "0",
                         "steps between two evaluations; 0 evaluates after each epoch"),
                   COUNT("training.checkpoint_every", TOP(training.checkpoint_every), 0, "0",
