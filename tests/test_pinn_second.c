@@ -473,8 +473,8 @@ static void steps_with_break(const char *text, int count, int at, int threads, d
             sg_pinn_trainer *resumed = train(other, pool);
             memcpy(sg_jet_network_values(other->network), sg_jet_network_values(pinn->network),
                    parameters * sizeof(double));
-            assert_true(sgi_pinn_trainer_fits(resumed, &place, state, size));
-            assert_false(sgi_pinn_trainer_fits(resumed, &place, state, size - 1));
+            assert_ok(sgi_pinn_trainer_fits(resumed, &place, state, size));
+            assert_status(sgi_pinn_trainer_fits(resumed, &place, state, size - 1), SG_ERROR_STATE);
             sgi_pinn_trainer_restore(resumed, &place, sgi_pinn_trainer_steps(trainer), state, size);
             sg_pinn_trainer_destroy(trainer);
             sg_pinn_close(pinn);

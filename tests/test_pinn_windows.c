@@ -223,6 +223,119 @@ static sg_status train_two(const sg_allocator *allocator, void *context)
     return status;
 }
 
+static void take_steps(sg_pinn_trainer *trainer, int count)
+{
+    sg_pinn_step step;
+    for (int i = 0; i < count; i++)
+        assert_ok(sg_pinn_trainer_step(trainer, &step));
+}
+
+/* A trainer without the parts of its window answers every question, and takes no harm from it. */
+static void ask(const sg_pinn_trainer *trainer)
+{
+    sg_pinn_loss loss;
+    size_t size;
+    (void)sg_scaler_config(sg_pinn_trainer_scaler(trainer));
+    (void)sg_pinn_items(sg_pinn_trainer_batch(trainer), 0);
+    (void)sgi_pinn_trainer_state(trainer, &size);
+    (void)sgi_pinn_trainer_causal(trainer);
+    sg_pinn_trainer_validate((sg_pinn_trainer *)trainer, &loss);
+    assert_non_null(sgi_pinn_trainer_stage(trainer));
+    assert_false(sgi_pinn_trainer_over(trainer));
+    assert_int_equal(sgi_pinn_trainer_steps(trainer), 4);
+    assert_int_equal(sgi_pinn_trainer_place(trainer).window, 0);
+    assert_true(sgi_pinn_trainer_share(trainer) == 0.5);
+}
+
+/* Each allocation of a change of windows fails in turn; when none fails any more, the steps are
+ * those of a training to which nothing happened. */
+static void a_window_that_cannot_be_entered_is_tried_again(void **state)
+{
+    static const char *const trainings[] = {
+        "training: {steps: 4}\nrefinement: {every: 2}\n",
+        "training:\n  points: {start: 20, every: 3}\n"
+        "  stages: [{optimizer: multiadam, steps: 1, causal: 1}, {optimizer: levenberg, steps: 2}, "
+        "{optimizer: lbfgs, steps: 1}]\n"};
+    (void)state;
+    for (size_t k = 0; k < sizeof trainings / sizeof *trainings; k++) {
+        char text[1000];
+        snprintf(text, sizeof text, "%s%swindows: 2\n", STRING START, trainings[k]);
+        failing_allocator counter = {.fail_at = -1};
+        sg_allocator allocator = failing(&counter);
+        sg_pinn *pinn = open_text(text, NULL), *other = open_text(text, NULL);
+        sg_pinn_trainer *trainer, *undisturbed;
+        sg_pinn_step step;
+        sg_status status = SG_ERROR_MEMORY;
+        assert_ok(sg_pinn_trainer_create(&trainer, pinn, NULL, SG_ISA_AUTO, &allocator));
+        take_steps(trainer, 4);
+        for (long n = 0; status != SG_OK; n += n < 100 ? 1 : n / 20) {
+            counter.fail_at = counter.made + n;
+            status = sg_pinn_trainer_step(trainer, &step);
+            if (status == SG_OK)
+                continue;
+            assert_status(status, SG_ERROR_MEMORY);
+            assert_non_null(strstr(sgi_pinn_trainer_why(trainer)->message, "memory"));
+            ask(trainer);
+        }
+        counter.fail_at = -1;
+        take_steps(trainer, 3);
+        assert_true(sgi_pinn_trainer_over(trainer));
+        assert_ok(sg_pinn_trainer_create(&undisturbed, other, NULL, SG_ISA_AUTO, NULL));
+        take_steps(undisturbed, 8);
+        for (double t = 0.1; t < 1.5; t += 0.2)
+            assert_true(value(pinn, "u", 0.3, t) == value(other, "u", 0.3, t));
+        sg_pinn_trainer_destroy(trainer);
+        assert_int_equal(counter.live, 0);
+        sg_pinn_trainer_destroy(undisturbed);
+        sg_pinn_close(pinn);
+        sg_pinn_close(other);
+    }
+}
+
+/* The next window reads the file again. While it is away the trainer is whole, and says which. */
+static void a_file_that_is_gone_at_a_change_of_windows_is_told(void **state)
+{
+    char folder[] = "/tmp/sg_windows_XXXXXX", file[64], away[64], name[64];
+    static const char shape[] =
+        "{\"type\": \"Polygon\", \"coordinates\": [[[0, 0], [1, 0], [0.5, 1], [0, 0]]]}";
+    static const char text[] =
+        "coordinates: {x: [0, 1], y: [0, 1], t: [0, 1]}\nfields: [u]\n"
+        "shapes: {lake: {polygon: {file: lake.geojson}}}\ndomain: lake\n"
+        "equations: {heat: u_t = lap(u)}\nconditions: {start: {at: t = 0, u: x, points: 8}}\n"
+        "points: 16\nnetwork: {hidden: 1 x 4}\ntraining: {steps: 2}\nwindows: 2\n";
+    sg_pinn *pinn;
+    sg_pinn_trainer *trainer;
+    sg_pinn_step step;
+    sg_diagnostic diagnostic = {0};
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(file, sizeof file, "%s/lake.geojson", folder);
+    snprintf(away, sizeof away, "%s/away", folder);
+    snprintf(name, sizeof name, "%s/lake.yaml", folder);
+    FILE *written = fopen(file, "w");
+    assert_non_null(written);
+    fputs(shape, written);
+    assert_int_equal(fclose(written), 0);
+    if (sg_pinn_read(&pinn, name, text, strlen(text), NULL, 0, NULL, &diagnostic) != SG_OK)
+        fail_msg("%s", said(&diagnostic));
+    assert_ok(sg_pinn_trainer_create(&trainer, pinn, NULL, SG_ISA_AUTO, NULL));
+    take_steps(trainer, 2);
+    assert_int_equal(rename(file, away), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_status(sg_pinn_trainer_step(trainer, &step), SG_ERROR_FORMAT);
+        assert_non_null(strstr(sgi_pinn_trainer_why(trainer)->message, "lake.geojson"));
+        assert_non_null(sg_pinn_trainer_batch(trainer));
+        assert_int_equal(sg_optim_steps(sg_pinn_trainer_optim(trainer)), 2);
+    }
+    assert_int_equal(rename(away, file), 0);
+    take_steps(trainer, 2);
+    assert_true(sgi_pinn_trainer_over(trainer));
+    sg_pinn_trainer_destroy(trainer);
+    sg_pinn_close(pinn);
+    unlink(file);
+    rmdir(folder);
+}
+
 static void memory_may_run_out(void **state)
 {
     (void)state;
@@ -237,6 +350,8 @@ int main(void)
         cmocka_unit_test(an_exact_boundary_holds_in_every_window),
         cmocka_unit_test(what_windows_cannot_be_is_told),
         cmocka_unit_test(windows_are_written),
+        cmocka_unit_test(a_window_that_cannot_be_entered_is_tried_again),
+        cmocka_unit_test(a_file_that_is_gone_at_a_change_of_windows_is_told),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

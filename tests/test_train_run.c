@@ -363,6 +363,116 @@ static void a_run_in_windows_may_stop_in_each(void **state)
     free(lines);
 }
 
+typedef struct shortage {
+    failing_allocator counter;
+    uint64_t step; /* after which memory runs out */
+    long after;    /* that many allocations more */
+} shortage;
+
+static void on_step_of_shortage(void *context, const sgi_step_metrics *step)
+{
+    shortage *s = context;
+    if (step->step == s->step)
+        s->counter.fail_at = s->counter.made + s->after;
+}
+
+/* A run in windows with the allocator of a shortage. */
+static sg_status run_short(const char *folder, const char *const *sets, size_t count, shortage *s,
+                           sg_diagnostic *diagnostic)
+{
+    sg_allocator allocator = failing(&s->counter);
+    sgi_problem *problem = read_problem(sets, count);
+    sgi_subject *subject;
+    sgi_train_result result;
+    volatile sig_atomic_t stop = 0;
+    s->counter = (failing_allocator){.fail_at = -1};
+    assert_ok(
+        sgi_pinn_subject_create(&subject, problem, NULL, SG_ISA_AUTO, &allocator, diagnostic));
+    sgi_train_config config = {.subject = subject,
+                               .folder = folder,
+                               .variant = "train",
+                               .label = "AdamW",
+                               .command = "test",
+                               .threads = 1,
+                               .events = {s, on_step_of_shortage},
+                               .stop = &stop};
+    sg_status status = sgi_train(&config, &result, diagnostic, NULL);
+    sgi_subject_destroy(subject);
+    assert_int_equal(s->counter.live, 0);
+    sgi_problem_destroy(problem);
+    return status;
+}
+
+/* The record is written whatever is left, says why, and the run goes on from its checkpoint. */
+static void memory_that_runs_out_between_windows_is_told(void **state)
+{
+    static const char *const sets[] = {"windows=2", "training.steps=8",
+                                       "training.checkpoint_every=7", "training.evaluate_every=5",
+                                       "network.hidden=2 x 6",
+                                       /* with these, of second order */
+                                       "training.optimizer=levenberg", "training.points.start=40"};
+    (void)state;
+    for (size_t count = 5; count <= 7; count += 2) {
+        char folder[SG_PATH_SIZE], name[32];
+        sg_status status = SG_ERROR_MEMORY;
+        sgi_train_result result;
+        snprintf(name, sizeof name, "shortage-%zu", count);
+        folder_named(folder, name);
+        for (long n = 0; status != SG_OK; n += 1 + n / 10) {
+            shortage s = {.step = 8, .after = n};
+            sg_diagnostic diagnostic = {0};
+            size_t size;
+            status = run_short(folder, sets, count, &s, &diagnostic);
+            if (status == SG_OK)
+                break;
+            assert_status(status, SG_ERROR_MEMORY);
+            assert_non_null(strstr(said(&diagnostic), "memory"));
+            char *record = read_file(folder, "run.json", &size);
+            assert_non_null(strstr(record, "\"status\": \"interrupted\""));
+            assert_non_null(strstr(record, "\"method\": "));
+            assert_non_null(strstr(record, "memory"));
+            free(record);
+            if (n % 20 == 0) {
+                assert_complete(folder, sets, count, 1, true, &result);
+                assert_true(result.first_step >= 7);
+            }
+        }
+    }
+}
+
+/* What is wrong when a run cannot be gone on from in a later window is said, and not something
+ * else. */
+static void memory_that_runs_out_in_resuming_is_told(void **state)
+{
+    static const char *const sets[] = {"windows=2", "training.steps=8", "network.hidden=2 x 6"};
+    char folder[SG_PATH_SIZE], path[SG_PATH_SIZE];
+    failing_allocator counter = {.fail_at = -1};
+    sg_allocator allocator = failing(&counter);
+    sg_status status = SG_ERROR_MEMORY;
+    sgi_train_result result;
+    sgi_subject *subject;
+    (void)state;
+    folder_named(folder, "resuming");
+    assert_complete(folder, sets, 3, 1, false, &result);
+    assert_ok(sgi_run_path(path, folder, "last.safetensors"));
+    sgi_problem *problem = read_problem(sets, 3);
+    sg_diagnostic diagnostic = {0};
+    assert_ok(
+        sgi_pinn_subject_create(&subject, problem, NULL, SG_ISA_AUTO, &allocator, &diagnostic));
+    for (long n = 0; status != SG_OK; n += 1 + n / 50) {
+        sgi_progress progress;
+        counter.fail_at = counter.made + n;
+        status = subject->type->load(subject, path, &progress, &diagnostic);
+        if (status != SG_OK && !strstr(said(&diagnostic), "memory"))
+            fail_msg("%ld: %s", n, said(&diagnostic));
+        assert_true(status == SG_OK || status == SG_ERROR_MEMORY);
+    }
+    assert_true(subject->over);
+    sgi_subject_destroy(subject);
+    assert_int_equal(counter.live, 0);
+    sgi_problem_destroy(problem);
+}
+
 /* The first raw step has a line of its own that says so, and the last one what the loss did. */
 static void the_handover_is_marked_and_a_jump_is_told(void **state)
 {
@@ -932,6 +1042,8 @@ int main(void)
         cmocka_unit_test(the_record_tells_which_stage_rescaled),
         cmocka_unit_test(a_run_in_windows_is_resumed_with_the_same_bits),
         cmocka_unit_test(a_run_in_windows_may_stop_in_each),
+        cmocka_unit_test(memory_that_runs_out_between_windows_is_told),
+        cmocka_unit_test(memory_that_runs_out_in_resuming_is_told),
         cmocka_unit_test(the_handover_is_marked_and_a_jump_is_told),
         cmocka_unit_test(a_crash_after_a_checkpoint_loses_nothing),
         cmocka_unit_test(a_crash_at_the_end_repeats_no_line),

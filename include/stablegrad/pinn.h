@@ -324,7 +324,8 @@ typedef struct sg_pinn_step {
 } sg_pinn_step;
 
 /* Draws or chooses points as the problem says, computes loss and gradient there, scales and steps.
- */
+ * With windows, a step that fails because the next one cannot be entered changes no weights and may
+ * be tried again; until one succeeds the trainer may have no scaler, optimizer and batch. */
 SG_CHECKED sg_status sg_pinn_trainer_step(sg_pinn_trainer *trainer, sg_pinn_step *step);
 
 /* The loss on the validation points, the same points at every call. */

@@ -344,7 +344,7 @@ sg_status sgi_safetensors_open(sgi_safetensors **out, const char *path, const sg
     *out = NULL;
     sgi_safetensors *handle = SGI_NEW(sgi_safetensors, given);
     if (!handle)
-        return SG_ERROR_MEMORY;
+        return sgi_fail_file(diagnostic, SG_ERROR_MEMORY, path, "out of memory");
     reader r = {.handle = handle, .path = path, .diagnostic = diagnostic};
     sg_status status = sgi_file_open(path, false, &r.file, diagnostic);
     if (status == SG_OK)

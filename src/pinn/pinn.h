@@ -77,18 +77,23 @@ typedef struct sgi_trainer_place {
 sgi_trainer_place sgi_pinn_trainer_place(const sg_pinn_trainer *trainer);
 uint64_t sgi_pinn_trainer_steps(const sg_pinn_trainer *trainer); /* of all stages */
 
-/* The state of that stage's optimizer, as sg_optim_state; whether a block could be restored there
- * (of one that sees gradients alone only the size is compared, the rest is for sg_optim_restore;
- * the trainer then is in the window of that place, whose weights stay);
- * and restoring one that can, with the number of steps of all stages. A stage whose budget is used
- * up by then is over: it may have had a larger one. */
+/* The state of that stage's optimizer, as sg_optim_state; whether a block could be restored there,
+ * SG_ERROR_STATE: no (of one that sees gradients alone only the size is compared, the rest is for
+ * sg_optim_restore; the trainer then is in the window of that place, whose weights stay, and a
+ * window that cannot be entered is another error); and restoring one that can, with the number of
+ * steps of all stages. A stage whose budget is used up by then is over: it may have had a larger
+ * one. */
 const void *sgi_pinn_trainer_state(const sg_pinn_trainer *trainer, size_t *size);
-bool sgi_pinn_trainer_fits(sg_pinn_trainer *trainer, const sgi_trainer_place *place,
-                           const void *state, size_t size);
+SG_CHECKED sg_status sgi_pinn_trainer_fits(sg_pinn_trainer *trainer, const sgi_trainer_place *place,
+                                           const void *state, size_t size);
 sg_optim *sgi_pinn_trainer_stage_optim(const sg_pinn_trainer *trainer, uint64_t stage);
 sg_scaler *sgi_pinn_trainer_stage_scaler(const sg_pinn_trainer *trainer, uint64_t stage);
 void sgi_pinn_trainer_restore(sg_pinn_trainer *trainer, const sgi_trainer_place *place,
                               uint64_t steps, const void *state, size_t size);
+
+/* Why the window could not be entered that a step, or a block that does not fit, was in; without a
+ * message if that was not the reason. Such a trainer may be without scaler, optimizer and batch. */
+const sg_diagnostic *sgi_pinn_trainer_why(const sg_pinn_trainer *trainer);
 
 /* Whether all stages are over, the options of the one that the next step belongs to (the last, if
  * there is none), and how much of that stage's budget and of all budgets is used up, in [0, 1]. */

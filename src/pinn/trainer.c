@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/diagnostic.h"
 #include "base/params.h"
 #include "base/ranks.h"
 #include "pinn/causal.h"
@@ -42,6 +43,7 @@ struct sg_pinn_trainer {
     sgi_refinement *refinement; /* NULL: points are drawn without looking at residuals */
     void *group_memory; /* MultiAdam: the gradients of each set, one after the other; else NULL */
     void *groups[SG_MOST_SETS];
+    sg_diagnostic why; /* the last window could not be entered */
 };
 
 /* ---- Memory -----------------------------------------------------------------------------------
@@ -162,6 +164,7 @@ static sg_status create_parts(sg_pinn_trainer *t)
     return status;
 }
 
+/* What is left is between windows: no stage can work, and each still has its settings. */
 static void destroy_parts(sg_pinn_trainer *t)
 {
     sgi_refinement_destroy(t->refinement);
@@ -173,7 +176,7 @@ static void destroy_parts(sg_pinn_trainer *t)
         sgi_second_destroy(t->stages[i].second);
         sgi_causal_destroy(t->stages[i].causal);
         sgi_release(&t->allocator, t->stages[i].factors);
-        t->stages[i] = (stage){0};
+        t->stages[i] = (stage){.settings = &t->whole->problem->settings.stages.values[i]};
     }
     sgi_release(&t->allocator, t->group_memory);
     if (t->pinn != t->whole)
@@ -187,6 +190,18 @@ static void destroy_parts(sg_pinn_trainer *t)
     t->pinn = t->whole;
 }
 
+static const stage *current(const sg_pinn_trainer *t)
+{
+    return &t->stages[t->place.stage];
+}
+
+/* Steps of this stage. An optimizer counts its own, and may have been restored by the caller. */
+static uint64_t stage_steps(const sg_pinn_trainer *t)
+{
+    const sg_optim *optim = current(t)->optim;
+    return optim ? sg_optim_steps(optim) : t->place.stage_steps;
+}
+
 /* ---- Windows ---------------------------------------------------------------------------------
  */
 
@@ -195,20 +210,43 @@ static bool has_windows(const sg_pinn_trainer *t)
     return t->whole->pieces.count > 0;
 }
 
-/* Makes everything anew for a window; its weights are as they are. */
+/* The problem and the handle of a window. Where they cannot be made, what is there stays whole. */
+static sg_status open_window(sg_pinn_trainer *t, int window)
+{
+    sgi_problem *part;
+    sg_pinn *pinn;
+    memset(&t->why, 0, sizeof t->why);
+    sg_status status = sgi_problem_window(&part, t->whole->problem, window, &t->allocator, &t->why);
+    if (status != SG_OK)
+        return status;
+    status = sgi_pinn_over_window(&pinn, part, t->whole, window, &t->allocator);
+    if (status != SG_OK) {
+        sgi_problem_destroy(part);
+        return status;
+    }
+    destroy_parts(t);
+    t->part = part;
+    t->pinn = pinn;
+    return SG_OK;
+}
+
+/* Makes everything anew for a window; its weights are as they are. The parts of the window before
+ * go first, as there may be no room for the matrices of both: when the new ones cannot be made the
+ * trainer has none, is still at the end of the window before, and may try again. */
 static sg_status enter_window(sg_pinn_trainer *t, uint64_t window)
 {
-    sg_diagnostic unread;
-    destroy_parts(t);
-    sg_status status =
-        sgi_problem_window(&t->part, t->whole->problem, (int)window, &t->allocator, &unread);
-    if (status == SG_OK)
-        status = sgi_pinn_over_window(&t->pinn, t->part, t->whole, (int)window, &t->allocator);
-    if (status != SG_OK)
-        t->pinn = t->whole;
-    else
+    t->place.stage_steps = stage_steps(t); /* which the optimizer knew */
+    sg_status status = open_window(t, (int)window);
+    if (status == SG_OK) {
         status = create_parts(t);
-    t->place.window = window;
+        if (status == SG_OK)
+            t->place.window = window;
+        else
+            destroy_parts(t);
+    }
+    if (status != SG_OK && !t->why.message[0])
+        sgi_diagnostic_say(&t->why, "window %d cannot be set up: %s", (int)window + 1,
+                           sg_status_text(status));
     return status;
 }
 
@@ -267,18 +305,6 @@ void sg_pinn_trainer_destroy(sg_pinn_trainer *t)
 
 /* ---- Stages -----------------------------------------------------------------------------------
  */
-
-static const stage *current(const sg_pinn_trainer *t)
-{
-    return &t->stages[t->place.stage];
-}
-
-/* Steps of this stage. An optimizer counts its own, and may have been restored by the caller. */
-static uint64_t stage_steps(const sg_pinn_trainer *t)
-{
-    const sg_optim *optim = current(t)->optim;
-    return optim ? sg_optim_steps(optim) : t->place.stage_steps;
-}
 
 uint64_t sgi_pinn_trainer_steps(const sg_pinn_trainer *t)
 {
@@ -362,25 +388,36 @@ sgi_trainer_place sgi_pinn_trainer_place(const sg_pinn_trainer *t)
 const void *sgi_pinn_trainer_state(const sg_pinn_trainer *t, size_t *size)
 {
     const stage *s = current(t);
+    *size = 0;
     return s->second ? sgi_second_state(s->second, size) : sg_optim_state(s->optim, size);
 }
 
-bool sgi_pinn_trainer_fits(sg_pinn_trainer *t, const sgi_trainer_place *place, const void *state,
-                           size_t size)
+/* Whether there is anything that can take steps; not so where a window could not be entered. */
+static bool is_whole(const sg_pinn_trainer *t)
 {
-    size_t windows = has_windows(t) ? t->whole->pieces.count : 1;
-    if (place->window >= windows)
-        return false;
-    if (place->window != t->place.window && enter_window(t, place->window) != SG_OK)
-        return false;
-    if (place->stage >= (uint64_t)t->stage_count)
-        return false;
+    return t->training != NULL;
+}
+
+sg_status sgi_pinn_trainer_fits(sg_pinn_trainer *t, const sgi_trainer_place *place,
+                                const void *state, size_t size)
+{
+    size_t windows = has_windows(t) ? t->whole->pieces.count : 1, own;
+    if (place->window >= windows || place->stage >= (uint64_t)t->stage_count)
+        return SG_ERROR_STATE;
+    sg_status status =
+        place->window != t->place.window || !is_whole(t) ? enter_window(t, place->window) : SG_OK;
+    if (status != SG_OK)
+        return status;
     const stage *s = &t->stages[place->stage];
-    size_t own;
     if (s->second)
-        return sgi_second_fits(s->second, state, size);
+        return sgi_second_fits(s->second, state, size) ? SG_OK : SG_ERROR_STATE;
     sg_optim_state(s->optim, &own);
-    return size == own;
+    return size == own ? SG_OK : SG_ERROR_STATE;
+}
+
+const sg_diagnostic *sgi_pinn_trainer_why(const sg_pinn_trainer *t)
+{
+    return &t->why;
 }
 
 sg_optim *sgi_pinn_trainer_stage_optim(const sg_pinn_trainer *t, uint64_t index)
@@ -507,6 +544,8 @@ sg_status sg_pinn_trainer_step(sg_pinn_trainer *t, sg_pinn_step *result)
     uint64_t step = sgi_pinn_trainer_steps(t);
     *result = (sg_pinn_step){.step = step + 1};
     sg_status status = stages_over(t) && !sgi_pinn_trainer_over(t) ? next_window(t) : SG_OK;
+    if (status == SG_OK && !is_whole(t))
+        status = SG_ERROR_STATE;
     if (status != SG_OK)
         return status;
     double began = seconds_now(t);

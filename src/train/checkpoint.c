@@ -6,10 +6,12 @@
 #include "pinn/weights.h"
 #include "train/progress.h"
 
-static bool optim_fits(void *context, const sgi_progress *progress, const void *data, size_t size)
+static sg_status optim_fits(void *context, const sgi_progress *progress, const void *data,
+                            size_t size, sg_diagnostic *diagnostic)
 {
     (void)progress;
-    return sgi_state_fits(context, data, size);
+    (void)diagnostic;
+    return sgi_state_fits(context, data, size) ? SG_OK : SG_ERROR_STATE;
 }
 
 static void optim_restore(void *context, const sgi_progress *progress, const void *data,
@@ -64,11 +66,11 @@ static sg_status read_checkpoint(const sgi_safetensors *file, const char *path,
                              "not a checkpoint that can be resumed");
     }
     size_t size = sgi_tensor_elements(saved);
-    if (!state->fits(state->context, &read, saved->data, size)) {
-        return sgi_fail_file(diagnostic, SG_ERROR_STATE, path,
-                             "was saved by another optimizer or network");
-    }
-    sg_status status = sgi_weights_read(file, path, network, allocator, diagnostic);
+    sg_status status = state->fits(state->context, &read, saved->data, size, diagnostic);
+    if (status == SG_ERROR_STATE)
+        return sgi_fail_file(diagnostic, status, path, "was saved by another optimizer or network");
+    if (status == SG_OK)
+        status = sgi_weights_read(file, path, network, allocator, diagnostic);
     if (status != SG_OK)
         return status;
     state->restore(state->context, &read, saved->data, size);

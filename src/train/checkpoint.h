@@ -10,12 +10,14 @@
 #include "train/subject.h"
 
 /* The state of an optimizer, whatever it is: `data` to be saved; whether a saved one could be
- * restored, given the progress beside it; and restoring one that can. */
+ * restored, given the progress beside it: SG_ERROR_STATE when it could not, and with a diagnostic
+ * what kept that from being found out; and restoring one that can. */
 typedef struct sgi_kept_state {
     void *context;
     const void *data;
     size_t size;
-    bool (*fits)(void *context, const sgi_progress *progress, const void *data, size_t size);
+    sg_status (*fits)(void *context, const sgi_progress *progress, const void *data, size_t size,
+                      sg_diagnostic *diagnostic);
     void (*restore)(void *context, const sgi_progress *progress, const void *data, size_t size);
 } sgi_kept_state;
 

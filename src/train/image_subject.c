@@ -405,7 +405,7 @@ static void describe(const sgi_subject *subject, json_t *record)
 {
     const image_subject *s = own(subject);
     json_object_set_new(record, "stablegrad",
-                        sgi_record_scaling(subject->scaler, subject->training));
+                        sgi_record_scaling(sg_scaler_config(subject->scaler), subject->training));
     sgi_image_record(s->task, s->trainer, &s->total, &s->events, record);
 }
 

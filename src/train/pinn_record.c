@@ -57,15 +57,20 @@ static json_t *terms_array(const sg_pinn_information *information)
     return array;
 }
 
-static json_t *scaling_of(const sg_pinn_trainer *trainer, const sgi_stages *stages, int stage)
+/* As the scaler of a stage has it; as the problem does, where a window that could not be entered
+ * has left none. */
+static json_t *scaling_of(const sg_pinn *pinn, const sg_pinn_trainer *trainer, int stage)
 {
-    return sgi_record_scaling(sgi_pinn_trainer_stage_scaler(trainer, (uint64_t)stage),
-                              &stages->values[stage]);
+    const sg_scaler *scaler = sgi_pinn_trainer_stage_scaler(trainer, (uint64_t)stage);
+    sg_scale_config scale =
+        scaler ? *sg_scaler_config(scaler) : sgi_problem_scale(pinn->problem, stage);
+    return sgi_record_scaling(&scale, &pinn->problem->settings.stages.values[stage]);
 }
 
 /* The optimizer of each stage, and what is done to its gradients. */
-static json_t *stages_array(const sg_pinn_trainer *trainer, const sgi_stages *stages)
+static json_t *stages_array(const sg_pinn *pinn, const sg_pinn_trainer *trainer)
 {
+    const sgi_stages *stages = &pinn->problem->settings.stages;
     json_t *array = json_array();
     for (int i = 0; i < stages->count; i++) {
         const sgi_training_settings *stage = &stages->values[i];
@@ -73,21 +78,22 @@ static json_t *stages_array(const sg_pinn_trainer *trainer, const sgi_stages *st
         sgi_json_text(object, "name", sgi_training_optimizer_title(stage));
         sgi_record_optimizer(object, stage);
         if (!sgi_training_is_second(stage))
-            json_object_set_new(object, "stablegrad", scaling_of(trainer, stages, i));
+            json_object_set_new(object, "stablegrad", scaling_of(pinn, trainer, i));
         json_array_append_new(array, object);
     }
     return array;
 }
 
 /* What is done to gradients: that of the first stage that changes them, or else of the first. */
-static json_t *scaling_object(const sg_pinn_trainer *trainer, const sgi_stages *stages)
+static json_t *scaling_object(const sg_pinn *pinn, const sg_pinn_trainer *trainer)
 {
+    const sgi_stages *stages = &pinn->problem->settings.stages;
     int stage = 0;
     while (stage < stages->count && stages->values[stage].method == SG_METHOD_NONE)
         stage++;
     if (stage == stages->count)
-        return scaling_of(trainer, stages, 0);
-    json_t *object = scaling_of(trainer, stages, stage);
+        return scaling_of(pinn, trainer, 0);
+    json_t *object = scaling_of(pinn, trainer, stage);
     if (stages->count > 1)
         json_object_set_new(object, "stage", json_integer(stage + 1));
     return object;
@@ -126,16 +132,18 @@ void sgi_pinn_record(const sg_pinn *pinn, const sg_pinn_trainer *trainer,
     const sg_pinn_batch *batch = sg_pinn_trainer_batch(trainer);
     char network[256], channels[256];
     sgi_describe_network(&settings->network, network, sizeof network);
-    sgi_pinn_channels(batch, 0, channels, sizeof channels);
     size_t parameters = sg_jet_network_parameters(sg_pinn_network(pinn));
-    json_object_set_new(record, "stablegrad", scaling_object(trainer, &settings->stages));
-    sgi_json_text(record, "kernels", sg_jet_kernels(sg_pinn_engine(batch)));
+    json_object_set_new(record, "stablegrad", scaling_object(pinn, trainer));
     json_object_set_new(record, "parameters", json_integer((json_int_t)parameters));
     sgi_json_text(record, "network", network);
     if (!sgi_training_is_second(&settings->training)) /* which has its own points */
         json_object_set_new(record, "points_per_step",
                             json_integer((json_int_t)points_per_step(information)));
-    sgi_json_text(record, "channels", channels);
+    if (batch) { /* a window that could not be entered has none */
+        sgi_pinn_channels(batch, 0, channels, sizeof channels);
+        sgi_json_text(record, "kernels", sg_jet_kernels(sg_pinn_engine(batch)));
+        sgi_json_text(record, "channels", channels);
+    }
     json_object_set_new(record, "coordinates", coordinates_array(information));
     json_object_set_new(record, "fields",
                         names_array(information->fields, information->field_count));
@@ -147,7 +155,7 @@ void sgi_pinn_record(const sg_pinn *pinn, const sg_pinn_trainer *trainer,
     if (misfits)
         json_object_set_new(record, "measured", sgi_data_record(misfits));
     if (settings->stages.count > 1)
-        json_object_set_new(record, "stages", stages_array(trainer, &settings->stages));
+        json_object_set_new(record, "stages", stages_array(pinn, trainer));
     if (problem->windows.count > 0)
         json_object_set_new(record, "windows", ends_array(problem));
     sgi_box_grid whole = sgi_box_grid_of_problem(problem), grid = sgi_field_grid(problem);

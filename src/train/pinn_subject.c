@@ -164,17 +164,28 @@ static uint64_t skipped(const sgi_subject *subject)
     return sgi_pinn_trainer_place(own(subject)->trainer).skipped;
 }
 
+/* Says what kept the trainer from entering a window, if that was it. */
+static bool tell_why(const sg_pinn_trainer *trainer, sg_diagnostic *diagnostic)
+{
+    const sg_diagnostic *why = sgi_pinn_trainer_why(trainer);
+    if (why->message[0] && diagnostic)
+        *diagnostic = *why;
+    return why->message[0] != '\0';
+}
+
 static sg_status step(sgi_subject *subject, sgi_step_metrics *metrics, bool *write,
                       sg_diagnostic *diagnostic)
 {
     pinn_subject *s = own(subject);
     sg_pinn_step result;
     sg_status status = sg_pinn_trainer_step(s->trainer, &result);
+    follow_stage(s); /* also of a step that failed: its window may have left nothing */
+    if (status != SG_OK && tell_why(s->trainer, diagnostic))
+        return status;
     if (status != SG_OK)
         return sgi_fail(diagnostic, status, "step %llu: %s", (unsigned long long)result.step,
                         sg_status_text(status));
     *write = *write || result.info.handed_over;
-    follow_stage(s);
     size_t unknowns = sgi_unknowns_show(s->pinn, NULL, s->terms);
     for (size_t i = 0; i < result.loss.term_count; i++) {
         const sg_pinn_value *term = &result.loss.terms[i];
@@ -386,12 +397,16 @@ static sg_status save_weights(sgi_subject *subject, const char *path, sg_diagnos
     return sg_pinn_save(own(subject)->pinn, path, diagnostic);
 }
 
-static bool state_fits(void *context, const sgi_progress *progress, const void *data, size_t size)
+static sg_status state_fits(void *context, const sgi_progress *progress, const void *data,
+                            size_t size, sg_diagnostic *diagnostic)
 {
-    if (!sgi_pinn_trainer_fits(context, &progress->place, data, size))
-        return false;
+    sg_status status = sgi_pinn_trainer_fits(context, &progress->place, data, size);
+    if (status != SG_OK) {
+        (void)tell_why(context, diagnostic);
+        return status;
+    }
     const sg_optim *optim = sgi_pinn_trainer_stage_optim(context, progress->place.stage);
-    return !optim || sgi_state_fits(optim, data, size);
+    return !optim || sgi_state_fits(optim, data, size) ? SG_OK : SG_ERROR_STATE;
 }
 
 static void state_restore(void *context, const sgi_progress *progress, const void *data,
@@ -436,9 +451,7 @@ static sg_status load(sgi_subject *subject, const char *path, sgi_progress *prog
         status = sgi_checkpoint_load_points(path, refinement, &subject->allocator, diagnostic);
         sgi_refinement_set_seconds(refinement, progress->refinement_seconds);
     }
-
-    if (status == SG_OK)
-        follow_stage(s);
+    follow_stage(s);
     return status == SG_OK && follows_margin(s) ? set_misses(s, progress->margin_misses) : status;
 }
 

@@ -28,9 +28,8 @@ static void read_machine(char text[TEXT_SIZE])
         fclose(file);
 }
 
-json_t *sgi_record_scaling(const sg_scaler *scaler, const sgi_training_settings *training)
+json_t *sgi_record_scaling(const sg_scale_config *scale, const sgi_training_settings *training)
 {
-    const sg_scale_config *scale = sg_scaler_config(scaler);
     bool margin = training->until == SG_STEP_MARGIN;
     json_t *object = json_object();
     json_object_set_new(object, "method", json_string(sg_method_name(scale->method)));

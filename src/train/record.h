@@ -21,7 +21,7 @@ SG_CHECKED sg_status sgi_record_complete(const char *folder, sg_diagnostic *diag
 
 /* What a record says of rescaling, and of an optimizer: for the subjects, which know their stages.
  */
-json_t *sgi_record_scaling(const sg_scaler *scaler, const sgi_training_settings *training);
+json_t *sgi_record_scaling(const sg_scale_config *scale, const sgi_training_settings *training);
 void sgi_record_optimizer(json_t *object, const sgi_training_settings *training);
 
 #endif
