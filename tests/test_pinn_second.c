@@ -631,6 +631,42 @@ static void steps_allocate_nothing(void **state)
     sg_pinn_close(pinn);
 }
 
+/* The arrays of these methods are made for the points that they choose. */
+static void points_are_not_given_to_a_method_of_second_order(void **state)
+{
+    enum { COUNT = 5000 };
+    static const char *const methods[] = {"levenberg", "kernel", "lbfgs"};
+    double *points = calloc((size_t)2 * COUNT, sizeof *points);
+    (void)state;
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
+        char text[800];
+        snprintf(text, sizeof text,
+                 "%straining: {optimizer: %s, steps: 3, points: {start: 30}}\n"
+                 "conditions:\n  start: {at: t = 0, u: sin(pi*x), points: 20}\n"
+                 "  mean: {over: t = 1, u: 0.2, points: 10}\n",
+                 "coordinates: {x: [0, 1], t: [0, 1]}\nfields: [u]\n"
+                 "equations: {heat: u_t - 0.1*u_xx}\nnetwork: {hidden: 1 x 5}\n",
+                 methods[k]);
+        sg_pinn *pinn = open(text);
+        sg_pinn_trainer *trainer = train(pinn, NULL);
+        sg_pinn_batch *batch = sg_pinn_trainer_batch(trainer);
+        sg_pinn_step step;
+        sg_diagnostic diagnostic = {0};
+        for (size_t set = 0; set < sg_pinn_describe(pinn)->set_count; set++) {
+            size_t items = sg_pinn_items(batch, set);
+            assert_status(sg_pinn_give(batch, set, points, COUNT, &diagnostic),
+                          SG_ERROR_UNSUPPORTED);
+            assert_non_null(strstr(said(&diagnostic), "second order"));
+            assert_status(sg_pinn_give(batch, set, NULL, 0, NULL), SG_ERROR_UNSUPPORTED);
+            assert_int_equal(sg_pinn_items(batch, set), items);
+        }
+        assert_ok(sg_pinn_trainer_step(trainer, &step));
+        sg_pinn_trainer_destroy(trainer);
+        sg_pinn_close(pinn);
+    }
+    free(points);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -652,6 +688,7 @@ int main(void)
         cmocka_unit_test(a_break_and_threads_change_no_bit),
         cmocka_unit_test(breaks_of_causal_weights_change_no_bit),
         cmocka_unit_test(points_go_where_the_residual_is),
+        cmocka_unit_test(points_are_not_given_to_a_method_of_second_order),
         cmocka_unit_test(allocations_fail),
         cmocka_unit_test(steps_allocate_nothing),
     };

@@ -242,7 +242,8 @@ void sg_pinn_draw(sg_pinn_batch *batch, uint64_t step);
 /* Gives set `set` the caller's own points: `count` items, at least 1, as `points` (count,
  * points_per_item, coordinates), row by row, which are copied. They stay until others are given;
  * NULL with count 0 returns to sampled points. On a condition with a normal derivative each point
- * must lie on one of the condition's faces. */
+ * must lie on one of the condition's faces. SG_ERROR_UNSUPPORTED for the batch of a trainer whose
+ * optimizer is of second order, which chooses its points itself. */
 SG_CHECKED sg_status sg_pinn_give(sg_pinn_batch *batch, size_t set, const double *points,
                                   size_t count, sg_diagnostic *diagnostic);
 

@@ -17,6 +17,7 @@ struct sg_pinn_batch {
     void *pulled;          /* (parameters): one set's share of J^T w */
     double *point_weights; /* (point_weight_count): of an integral's points; NULL: there are none */
     size_t point_weight_count;
+    bool fixed; /* its owner alone decides on its points */
 };
 
 /* ---- Making -----------------------------------------------------------------------------------
@@ -181,6 +182,9 @@ sg_status sg_pinn_give(sg_pinn_batch *b, size_t set, const double *points, size_
         return sgi_fail(diagnostic, SG_ERROR_ARGUMENT, "%s", sg_status_text(SG_ERROR_ARGUMENT));
     if (diagnostic)
         memset(diagnostic, 0, sizeof *diagnostic);
+    if (b->fixed)
+        return sgi_fail(diagnostic, SG_ERROR_UNSUPPORTED,
+                        "a method of second order chooses its points itself and takes no others");
     sg_status status = has_set(b, set) && !points == (count == 0) && count <= INT64_MAX
                            ? sgi_residual_give(b->residual, (int)set, points, count, diagnostic)
                            : SG_ERROR_ARGUMENT;
@@ -191,6 +195,11 @@ sg_status sg_pinn_give(sg_pinn_batch *b, size_t set, const double *points, size_
     if (status == SG_OK && sgi_residual_is_integral(b->residual, (int)set))
         status = sg_jet_resize(b->integrals, count_integrals(b, set), sg_pinn_items(b, set), NULL);
     return sgi_pinn_status(status, diagnostic);
+}
+
+void sgi_pinn_fix(sg_pinn_batch *b)
+{
+    b->fixed = true;
 }
 
 void sgi_pinn_lend(sg_pinn_batch *b, size_t set, const double *points, size_t count)

@@ -59,6 +59,9 @@ struct sgi_refinement *sgi_pinn_trainer_refinement(const sg_pinn_trainer *traine
 /* The problem of a batch. */
 const sg_pinn *sgi_pinn_of(const sg_pinn_batch *batch);
 
+/* From now on sg_pinn_give is refused: whoever made the batch counts on the points that it has. */
+void sgi_pinn_fix(sg_pinn_batch *batch);
+
 /* Without taking memory: gives a set without normals the caller's points, which are not copied and
  * must stay, or another number of sampled ones. */
 void sgi_pinn_lend(sg_pinn_batch *batch, size_t set, const double *points, size_t count);

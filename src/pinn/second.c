@@ -92,7 +92,10 @@ static sg_status create_batch(sgi_second *s, sg_pool *pool, sg_isa isa)
                                    .tangents = has_jacobian(s),
                                    .pool = pool,
                                    .isa = isa};
-    return sg_pinn_batch_create(&s->batch, s->pinn, &config, &s->allocator);
+    sg_status status = sg_pinn_batch_create(&s->batch, s->pinn, &config, &s->allocator);
+    if (status == SG_OK)
+        sgi_pinn_fix(s->batch); /* matrices and arrays are made for so many residuals */
+    return status;
 }
 
 static sg_status create_state(sgi_second *s)
