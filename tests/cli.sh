@@ -132,6 +132,16 @@ for name in pipe link; do
 done
 if [ ! -p pipe ] || [ ! -L link ] || [ -e nowhere-yet ]; then fail "new --force replaced what is not a file"; fi
 rm pipe link
+# Each of the ways to train that stand in it as comments is one.
+grep '^# training: ' heat.yaml | sed 's/^# //' >ways
+[ "$(wc -l <ways)" = 2 ] || fail "a new problem does not name second order and stages"
+while read -r way; do
+    sed '/^training:/,$d' heat.yaml >other.yaml
+    echo "$way" >>other.yaml
+    expect 0 check other.yaml
+    says out levenberg
+done <ways
+rm ways other.yaml
 expect 0 check heat.yaml
 says out 'fits'
 expect 0 check heat.yaml --json

@@ -762,6 +762,26 @@ static void a_loss_that_overflows_ends_with_a_message(void **state)
     free(record);
 }
 
+/* A network that is in double is not advised to be. */
+static void the_advice_looks_at_the_precision(void **state)
+{
+    static const char *const sets[] = {
+        "training.steps=3", "equations.heat=u_t - k*u_xx + log(u - 5)", "network.precision=double"};
+    (void)state;
+    for (size_t count = 2; count <= 3; count++) {
+        char folder[SG_PATH_SIZE], name[32];
+        sgi_train_result result;
+        sg_diagnostic diagnostic = {0};
+        watch w = {0};
+        snprintf(name, sizeof name, "advice-%zu", count);
+        folder_named(folder, name);
+        assert_ok(run(folder, sets, count, 1, false, &w, &result, &diagnostic));
+        assert_int_equal(result.end, SG_TRAIN_FAILED);
+        assert_non_null(strstr(said(&diagnostic), "a smaller rate"));
+        assert_true((count == 2) == (strstr(said(&diagnostic), "precision=double") != NULL));
+    }
+}
+
 static void the_record_names_the_optimizer(void **state)
 {
     (void)state;
@@ -1054,6 +1074,7 @@ int main(void)
         cmocka_unit_test(a_run_of_skipped_steps_is_not_complete),
         cmocka_unit_test(stablegrad_leaves_the_forward_model_untouched),
         cmocka_unit_test(a_loss_that_overflows_ends_with_a_message),
+        cmocka_unit_test(the_advice_looks_at_the_precision),
         cmocka_unit_test(the_record_names_the_optimizer),
         cmocka_unit_test(a_grid_that_is_too_large_is_thinned_with_a_word),
         cmocka_unit_test(a_reference_without_errors_leaves_best_weights),

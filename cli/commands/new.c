@@ -45,7 +45,12 @@ static const char problem[] =
     "  optimizer: {name: adamw, rate: 2e-3, decay: 0}\n"
     "  schedule: cosine\n"
     "  steps: 3000\n"
-    "  stablegrad: {until: half} # gradients are rescaled in the first half of the steps\n";
+    "  stablegrad: {until: half} # gradients are rescaled in the first half of the steps\n"
+    "\n"
+    "# Small errors in a minute, by a method of second order in double; and one after the other:\n"
+    "# training: {optimizer: levenberg, seconds: 60}\n"
+    "# training: {stages: [{optimizer: adamw, steps: 1000}, {optimizer: levenberg, seconds: "
+    "60}]}\n";
 
 static const char images[] =
     "# A network that tells images apart, without BatchNorm, kept alive by StableGrad.\n"

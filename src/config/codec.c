@@ -69,14 +69,18 @@ sg_status sgi_option_exceeds(sgi_reader *reader, const sgi_option *option, const
 
 /* ---- Parts of reading --------------------------------------------------------------------- */
 
-/* Reports a word such as auto, which is no name, where a number belongs. */
+/* Reports a word such as auto, which is no name, where a number belongs. Of all names only those of
+ * constants can stand there alone. */
 static sg_status wrong_word(sgi_reader *reader, const sgi_option *option, const sgi_yaml *node)
 {
+    const sgi_names *names = reader->names;
     sgi_nearest nearest;
-    sgi_scope scope = {reader->names, "", false, false, 0, false};
     sg_status status = sgi_option_wrong(reader, option, node, "a number");
     sgi_nearest_begin(&nearest, node->text, node->length);
-    sgi_names_offer(&scope, &nearest);
+    for (int k = 0; k < names->symbol_count; k++)
+        if (names->symbols[k].constant && !names->symbols[k].unknown)
+            sgi_nearest_offer(&nearest, names->symbols[k].name);
+    sgi_nearest_offer(&nearest, "pi");
     if (sgi_yaml_is(node, "auto") && option->initial)
         sgi_diagnostic_suggest(reader->diagnostic, "it is not chosen by itself; the default is %s",
                                option->initial);

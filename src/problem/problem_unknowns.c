@@ -83,14 +83,19 @@ static sg_status check_unknown(sgi_reader *reader, const sgi_yaml *name, const s
     return SG_OK;
 }
 
-/* A number is short for {start: number}. */
+/* A number is short for {start: number}. A key that is no key is told before a start that is not
+ * there, which it may have been meant for. */
 static sg_status read_body(sgi_reader *reader, const sgi_yaml *name, sgi_unknown *u)
 {
     const sgi_yaml *body = name->next;
     char what[96];
     if (body->kind == SG_YAML_SCALAR)
         return sgi_option_read(reader, sgi_option_find(reader->table, "unknowns.*.start"), body, u);
-    if (body->kind != SG_YAML_MAPPING || !sgi_yaml_get(body, "start")) {
+    snprintf(what, sizeof what, "the unknown '%.60s'", u->name);
+    bool mapping = body->kind == SG_YAML_MAPPING;
+    sg_status status =
+        mapping ? sgi_options_read(reader, "unknowns.*", what, body, u) : SG_ERROR_FORMAT;
+    if (!mapping || (status == SG_OK && !sgi_yaml_get(body, "start"))) {
         sgi_yaml_place(reader->diagnostic, body, 0, 0);
         sgi_diagnostic_say(reader->diagnostic, "the unknown '%s' has no start", u->name);
         sgi_diagnostic_suggest(reader->diagnostic,
@@ -98,8 +103,7 @@ static sg_status read_body(sgi_reader *reader, const sgi_yaml *name, sgi_unknown
                                u->name);
         return SG_ERROR_FORMAT;
     }
-    snprintf(what, sizeof what, "the unknown '%.60s'", u->name);
-    return sgi_options_read(reader, "unknowns.*", what, body, u);
+    return status;
 }
 
 sg_status sgi_problem_read_unknowns(sgi_problem *problem, sgi_reader *reader)

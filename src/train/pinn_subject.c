@@ -114,9 +114,11 @@ static void follow_stage(pinn_subject *s)
     s->subject.over = sgi_pinn_trainer_over(s->trainer);
     s->subject.steps = sgi_pinn_trainer_most_steps(s->trainer);
     s->subject.advice =
-        s->subject.optim
+        s->subject.optim && sg_jet_network_type(s->pinn->network) == SG_FLOAT32
             ? "Often helps: a smaller rate, network.precision=double, or another look at the loss "
               "term that is not finite."
+        : s->subject.optim
+            ? "Often helps: a smaller rate, or another look at the loss term that is not finite."
             : "Often helps: another look at the loss term that is not finite, or at the network's "
               "start (network.init.gain, --seed).";
 }
