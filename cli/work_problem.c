@@ -63,7 +63,7 @@ static void further(const void *file, int64_t steps, bool early, char *text, siz
 {
     const sgi_stages *stages = &own(file)->settings.stages;
     const sgi_training_settings *last = &stages->values[stages->count - 1];
-    bool staged = stages->count > 1;
+    bool staged = stages->listed;
     bool by_steps = staged ? last->steps < SG_STEPS_WITHOUT_END : !early;
     bool by_seconds = last->seconds > 0 && (staged || early);
     bool by_loss = last->tolerance > 0 && (staged || early);

@@ -30,15 +30,30 @@ network: {hidden: 2 x 8}
 training: {steps: 6, evaluate_every: 3, checkpoint_every: 3}
 evaluation: {grid: 5, points: 16, condition_points: 8}
 END
+cat >windows.yaml <<'END'
+name: windows
+coordinates: {x: [0, 1], t: [0, 1]}
+fields: [u]
+equations: {heat: u_t = 0.1*u_xx}
+conditions:
+  initial: {at: t = 0, u: sin(pi*x), points: 8}
+  ends: {at: x = 0 | x = 1, u: 0, points: 8}
+points: 16
+reference: {u: exp(-0.1*pi^2*t)*sin(pi*x)}
+network: {hidden: 1 x 6}
+training: {stages: [{optimizer: adamw}, {optimizer: levenberg}], steps: 6, evaluate_every: 9, checkpoint_every: 9, points: {start: 12, every: 2}}
+evaluation: {grid: 5, points: 16, condition_points: 8}
+windows: 2
+END
 cat >images.yaml <<'END'
 name: images
 data: {kind: cifar10, train: train.bin, test: test.bin, size: 8, zoom: 1}
 network: {model: mlp, hidden: 2 x 8, activation: relu, norm: none}
 training: {epochs: 1, batch: 8}
 END
-tasks=pde
+tasks='pde windows'
 [ -z "$make_images" ] || {
-    tasks='pde images'
+    tasks='pde windows images'
     "$make_images" train.bin 24 1
     "$make_images" test.bin 16 2
 }
@@ -94,7 +109,9 @@ for task in $tasks; do
     (cd half && "$program" train "../$task.yaml" --set training.steps=3 --threads 1 --quiet --out run >/dev/null) ||
         fail "half of $task does not train"
     export SG_FAIL_BEGIN="$work/half"
-    try train run --resume --set training.steps=6
+    more=training.steps=6
+    [ "$task" != windows ] || more=training.stages.2.steps=6 # in the run's file each stage says its own
+    try train run --resume --set "$more"
     unset SG_FAIL_BEGIN
     whole=tries/ok-0/run
     for run in tries/ok-*/run; do

@@ -424,10 +424,13 @@ says out 'stage 1 of 2, AdamW'
 says out 'left of stage 1  loss'
 says out 'stage 2 of 2, Levenberg-Marquardt'
 grep -q '^train      28/30  .* left  loss' out || fail "what is left of the last stage is not told"
-# Its last stage gets further with more steps; a stage that has had more than its budget is over, and those behind it are trained.
+# Its file says everything of each stage: more of one is asked for by its number. A stage that has had more than its budget is over, and those behind it are trained.
 expect 0 train stages --resume
 says out '30 of 30 steps) and nothing is missing. To train further: --set training.stages.2.steps=16'
-expect 0 train stages --resume --set 'training.stages=[{optimizer: adamw, steps: 5}, {optimizer: levenberg, steps: 12}]'
+expect 2 train stages --resume --set training.steps=40
+says err "every stage of training says its own 'steps', so this changes nothing"
+says err 'for one stage: training.stages.1.steps=...'
+expect 0 train stages --resume --set training.stages.1.steps=5 --set training.stages.2.steps=12 --quiet
 says stages/run.json '"steps_done": 32,'
 expect 0 train stages --resume --set 'training.stages=[{optimizer: adamw, steps: 5}, {optimizer: levenberg, steps: 12}, {optimizer: lbfgs, steps: 3}]'
 says stages/run.json '"steps_done": 35,'

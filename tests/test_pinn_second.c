@@ -45,6 +45,48 @@ static sg_pinn_trainer *train(sg_pinn *pinn, sg_pool *pool)
 /* ---- Files ------------------------------------------------------------------------------------
  */
 
+/* What is set for one stage, and what is set for all that do not say it themselves. */
+static void stages_are_set_from_outside(void **state)
+{
+    static const char text[] =
+        HEAT "training:\n  - {optimizer: adamw, steps: 7, stablegrad: off}\n  - levenberg: 1\n";
+    static const char *const sets[] = {"training.stages.2={optimizer: sgd}",
+                                       "training.stages.1.steps=9",
+                                       "training.stages.2.optimizer.momentum=0.5",
+                                       "training.stages.1.schedule=cosine",
+                                       "training.steps=11",
+                                       "training.seed=4"};
+    sg_pinn *pinn, *again;
+    sg_diagnostic diagnostic = {0};
+    const char *written;
+    (void)state;
+    if (sg_pinn_read(&pinn, "test.yaml", text, strlen(text), sets, 6, NULL, &diagnostic) != SG_OK)
+        fail_msg("%s", said(&diagnostic));
+    const sgi_stages *stages = &pinn->problem->settings.stages;
+    assert_int_equal(stages->count, 2);
+    assert_int_equal(stages->values[0].steps, 9);
+    assert_int_equal(stages->values[0].optimizer, SG_OPTIM_ADAMW);
+    assert_int_equal(stages->values[0].then, SG_SCHEDULE_COSINE);
+    assert_int_equal(stages->values[0].method, SG_METHOD_NONE);
+    assert_int_equal(stages->values[1].steps, 11);
+    assert_int_equal(stages->values[1].optimizer, SG_OPTIM_SGD);
+    assert_true(stages->values[1].momentum == 0.5);
+    assert_int_equal(stages->values[1].seed, 4);
+    /* In the file of a run every stage says everything. */
+    assert_ok(sg_pinn_text(pinn, &written));
+    const char *const later[] = {"training.stages.2.steps=12", "training.steps=13"};
+    assert_ok(
+        sg_pinn_read(&again, "test.yaml", written, strlen(written), later, 1, NULL, &diagnostic));
+    assert_int_equal(again->problem->settings.stages.values[1].steps, 12);
+    assert_true(again->problem->settings.stages.values[1].momentum == 0.5);
+    sg_pinn_close(again);
+    assert_status(
+        sg_pinn_read(&again, "test.yaml", written, strlen(written), later, 2, NULL, &diagnostic),
+        SG_ERROR_FORMAT);
+    assert_non_null(strstr(diagnostic.suggestion, "training.stages.1.steps"));
+    sg_pinn_close(pinn);
+}
+
 static void the_optimizer_brings_its_defaults(void **state)
 {
     (void)state;
@@ -672,6 +714,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_optimizer_brings_its_defaults),
         cmocka_unit_test(described_defaults_are_those_that_are_used),
+        cmocka_unit_test(stages_are_set_from_outside),
         cmocka_unit_test(seconds_are_a_share_of_the_run),
         cmocka_unit_test(stages_are_read_and_written),
         cmocka_unit_test(what_does_not_go_together_is_refused),

@@ -115,7 +115,7 @@ sg_status sgi_read_real(sgi_reader *reader, const sgi_option *option, const sgi_
 sg_status sgi_read_whole(sgi_reader *reader, const sgi_option *option, const sgi_yaml *node,
                          int64_t *value)
 {
-    double real;
+    double real = 0;
     sg_status status = sgi_read_real(reader, option, node, &real);
     if (status != SG_OK)
         return status;

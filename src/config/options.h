@@ -50,6 +50,7 @@ typedef struct sgi_item {
     const char *section, *what;
 } sgi_item;
 
+/* `repeated` is a list each of whose items is as the section `repeats`; NULL: there is none. */
 typedef struct sgi_option_table {
     const char *what; /* the kind of file in messages: "a problem" */
     const sgi_option *rows;
@@ -58,6 +59,7 @@ typedef struct sgi_option_table {
     size_t shorthand_count;
     const sgi_item *items;
     size_t item_count;
+    const char *repeated, *repeats;
 } sgi_option_table;
 
 /* What reading needs. A relative path in `file` starts at `file_folder`, one that is given
@@ -112,8 +114,12 @@ SG_CHECKED sg_status sgi_options_default(sgi_reader *reader, const char *prefix,
 SG_CHECKED sg_status sgi_options_read(sgi_reader *reader, const char *prefix, const char *what,
                                       const sgi_yaml *mapping, void *base);
 
-/* Replaces every section given as one value by a mapping. */
+/* Replaces every section given as one value by a mapping, also in the items of the list that is
+ * repeated. */
 SG_CHECKED sg_status sgi_options_expand(sgi_reader *reader, sgi_yaml *root);
+
+/* The node at a dotted path of mappings, or NULL. */
+const sgi_yaml *sgi_options_find(const sgi_yaml *root, const char *path);
 
 /* Reports a key that is not known: the nearest of those under `prefix`, and all of them. `more` is
  * added to the list of keys, as "and the fields u". */

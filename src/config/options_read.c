@@ -134,10 +134,8 @@ sg_status sgi_options_read(sgi_reader *reader, const char *prefix, const char *w
     return SG_OK;
 }
 
-/* The node at a dotted path of mappings, or NULL. */
-static sgi_yaml *node_at(sgi_yaml *root, const char *path)
+static sgi_yaml *node_at(sgi_yaml *node, const char *path)
 {
-    sgi_yaml *node = root;
     while (node && node->kind == SG_YAML_MAPPING && *path) {
         char key[64];
         size_t n = strcspn(path, ".");
@@ -148,7 +146,12 @@ static sgi_yaml *node_at(sgi_yaml *root, const char *path)
     return *path ? NULL : node;
 }
 
-sg_status sgi_options_expand(sgi_reader *reader, sgi_yaml *root)
+const sgi_yaml *sgi_options_find(const sgi_yaml *root, const char *path)
+{
+    return node_at((sgi_yaml *)root, path);
+}
+
+static sg_status expand(sgi_reader *reader, sgi_yaml *root)
 {
     for (size_t i = 0; i < reader->table->shorthand_count; i++) {
         const sgi_shorthand *shorthand = &reader->table->shorthands[i];
@@ -179,6 +182,24 @@ sg_status sgi_options_expand(sgi_reader *reader, sgi_yaml *root)
                            .count = 2};
     }
     return SG_OK;
+}
+
+sg_status sgi_options_expand(sgi_reader *reader, sgi_yaml *root)
+{
+    const sgi_option_table *table = reader->table;
+    sg_status status = expand(reader, root);
+    sgi_yaml *list = table->repeated ? node_at(root, table->repeated) : NULL;
+    sgi_yaml *item = list && list->kind == SG_YAML_SEQUENCE ? list->first : NULL;
+    for (; item && status == SG_OK; item = item->next) {
+        if (item->kind != SG_YAML_MAPPING)
+            continue;
+        sgi_yaml section = *item; /* in a root of its own, which shares the values */
+        sgi_yaml key = {.text = table->repeats, .length = strlen(table->repeats), .next = &section};
+        sgi_yaml own = {.kind = SG_YAML_MAPPING, .first = &key, .count = 2};
+        section.next = NULL;
+        status = expand(reader, &own);
+    }
+    return status;
 }
 
 sg_status sgi_refuse(sgi_reader *reader, const sgi_yaml *node, const char *suggestion,

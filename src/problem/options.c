@@ -250,4 +250,6 @@ const sgi_option_table sgi_problem_options = {
     .shorthand_count = sizeof shorthands / sizeof shorthands[0],
     .items = items,
     .item_count = sizeof items / sizeof items[0],
+    .repeated = "training.stages",
+    .repeats = "training",
 };

@@ -48,6 +48,8 @@ static sg_status read_all(sgi_problem *problem, sgi_reader *reader, const char *
     if (status == SG_OK)
         status = sgi_document_keys(reader, problem->root);
     if (status == SG_OK)
+        status = sgi_problem_check_sets(problem, reader, count);
+    if (status == SG_OK)
         status = sgi_problem_read_names(problem, reader);
     if (status == SG_OK)
         status = sgi_problem_read_windows(problem, reader);

@@ -344,6 +344,10 @@ uint64_t sgi_problem_home_of(const sgi_problem *problem, sgi_expr root, uint8_t 
 /* The stages of training, with the defaults of other options that follow from them, before those
  * are read; and what they do not go together with, after. */
 SG_CHECKED sg_status sgi_problem_read_training(sgi_problem *problem, sgi_reader *reader);
+
+/* Refuses an override, of `count`, of an option of training that every stage says itself. */
+SG_CHECKED sg_status sgi_problem_check_sets(const sgi_problem *problem, sgi_reader *reader,
+                                            size_t count);
 SG_CHECKED sg_status sgi_problem_check_training(const sgi_problem *problem, sgi_reader *reader);
 
 /* Reads where a condition holds, the scalar `node`, into the set's faces. `what` is how messages

@@ -4,9 +4,12 @@
  * A stage has the options of the whole section. What it does not say is what the section says
  * beside the list, or else the default. A section without a list is one stage. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "problem/problem.h"
+
+enum { SG_PATH_OF_SET = 256 };
 
 /* ---- Reading ----------------------------------------------------------------------------------
  */
@@ -41,30 +44,60 @@ static sg_status wrong_stages(sgi_reader *reader, const sgi_yaml *node)
     return SG_ERROR_FORMAT;
 }
 
-/* The stages as mappings, with shorthands expanded as if each were the section. */
-static sg_status expand_stages(sgi_problem *problem, sgi_reader *reader)
+static sg_status check_stages(const sgi_problem *problem, sgi_reader *reader)
 {
     const sgi_yaml *list = list_of(problem);
     if (!list)
         return SG_OK;
     if (list->kind != SG_YAML_SEQUENCE || list->count < 1 || list->count > SG_MOST_STAGES)
         return wrong_stages(reader, list);
-    sg_status status = SG_OK;
-    for (sgi_yaml *stage = list->first; stage && status == SG_OK; stage = stage->next) {
+    for (const sgi_yaml *stage = list->first; stage; stage = stage->next)
         if (stage->kind != SG_YAML_MAPPING || says(stage, "stages") || says(stage, "seed"))
             return wrong_stages(reader, stage);
-        sgi_yaml *key = sgi_arena_allocate(reader->arena, 2, sizeof *key);
-        if (!key)
-            return SG_ERROR_MEMORY;
-        sgi_yaml *value = key + 1, root = {.kind = SG_YAML_MAPPING, .first = key, .count = 2};
-        *value = *stage;
-        value->next = NULL;
-        *key = (sgi_yaml){.text = "training", .length = strlen("training"), .next = value};
-        status = sgi_options_expand(reader, &root);
-        value->next = stage->next;
-        *stage = *value;
+    return SG_OK;
+}
+
+/* The key in `set`, below `path` of the section, that every stage says itself; false: none. */
+static bool is_idle(const sgi_yaml *set, const sgi_yaml *list, char path[SG_PATH_OF_SET])
+{
+    if (set->kind != SG_YAML_MAPPING) {
+        const sgi_yaml *stage = list->first;
+        while (stage && sgi_options_find(stage, path))
+            stage = stage->next;
+        return !stage;
     }
-    return status;
+    size_t length = strlen(path);
+    for (const sgi_yaml *key = set->first; key; key = key->next->next) {
+        snprintf(path + length, SG_PATH_OF_SET - length, ".%.60s", key->text);
+        if (is_idle(key->next, list, path))
+            return true;
+    }
+    path[length] = '\0';
+    return false;
+}
+
+sg_status sgi_problem_check_sets(const sgi_problem *problem, sgi_reader *reader, size_t count)
+{
+    const sgi_yaml *list = list_of(problem);
+    for (size_t i = 1; list && list->kind == SG_YAML_SEQUENCE && list->first && i <= count; i++) {
+        const sgi_source *source = &problem->sources[i];
+        char path[SG_PATH_OF_SET];
+        size_t section = strlen("training."), length = strcspn(source->text, "=");
+        if (strncmp(source->text, "training.", section) != 0 || length - section >= sizeof path)
+            continue;
+        snprintf(path, sizeof path, "%.*s", (int)(length - section), source->text + section);
+        const sgi_yaml *set = sgi_options_find(section_of(problem), path);
+        if (!set || !is_idle(set, list, path))
+            continue;
+        sgi_diagnostic_place(reader->diagnostic, source, 0, length);
+        sgi_diagnostic_say(reader->diagnostic,
+                           "every stage of training says its own '%.200s', so this changes nothing",
+                           path);
+        sgi_diagnostic_suggest(reader->diagnostic, "for one stage: training.stages.1.%.200s=...",
+                               path);
+        return SG_ERROR_FORMAT;
+    }
+    return SG_OK;
 }
 
 /* Reads the optimizer that a mapping names, if it does. */
@@ -149,7 +182,7 @@ sg_status sgi_problem_read_training(sgi_problem *problem, sgi_reader *reader)
 {
     sgi_settings *settings = &problem->settings;
     sgi_settings *read = sgi_arena_allocate(reader->arena, 1, sizeof *read);
-    sg_status status = read ? expand_stages(problem, reader) : SG_ERROR_MEMORY;
+    sg_status status = read ? check_stages(problem, reader) : SG_ERROR_MEMORY;
     if (status != SG_OK)
         return status;
     const sgi_yaml *list = list_of(problem);

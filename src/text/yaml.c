@@ -1,6 +1,7 @@
 /* The tree of a problem file: see yaml.h. */
 #include "text/yaml.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
 
@@ -369,26 +370,55 @@ static sgi_yaml *new_node(sgi_arena *arena, sgi_yaml_kind kind, const sgi_source
     return node;
 }
 
-/* Turns what is in the way into an empty mapping; a list is not overwritten by a dotted path. */
-static sg_status make_mapping(sgi_yaml *node, const sgi_source *source, size_t begin, size_t end,
-                              sg_diagnostic *diagnostic)
+/* Turns a value that is in the way into an empty mapping. */
+static void make_mapping(sgi_yaml *node, const sgi_source *source, size_t begin, size_t end)
 {
-    if (node->kind == SG_YAML_MAPPING)
-        return SG_OK;
-    if (node->kind == SG_YAML_SEQUENCE) {
-        sgi_diagnostic_place(diagnostic, source, begin, end - begin);
-        sgi_diagnostic_say(diagnostic, "'%.*s' is a list: give the whole list", (int)(end - begin),
-                           source->text + begin);
-        return SG_ERROR_FORMAT;
-    }
     struct sgi_yaml *next = node->next;
+    if (node->kind != SG_YAML_SCALAR)
+        return;
     *node = (sgi_yaml){.kind = SG_YAML_MAPPING,
                        .source = source,
                        .begin = begin,
                        .end = end,
                        .text = "",
                        .next = next};
-    return SG_OK;
+}
+
+static bool is_number(const char *name)
+{
+    return name[0] && name[strspn(name, "0123456789")] == 0;
+}
+
+/* What a step of a path leads to: the value under a key, or an item of a list, counted from 1. */
+static sgi_yaml *child_of(const sgi_yaml *parent, const char *name)
+{
+    if (parent->kind == SG_YAML_MAPPING)
+        return sgi_yaml_get(parent, name);
+    long number = is_number(name) && strlen(name) < 9 ? strtol(name, NULL, 10) : 0;
+    if (number < 1 || number > parent->count)
+        return NULL;
+    sgi_yaml *item = parent->first;
+    while (--number > 0)
+        item = item->next;
+    return item;
+}
+
+/* A list is not overwritten by a path through it. `place` is where its own path is written. */
+static sg_status refuse_item(const sgi_yaml *list, const char *name, const sgi_source *source,
+                             size_t place, size_t length, sg_diagnostic *diagnostic)
+{
+    const char *path = source->text + place;
+    sgi_diagnostic_place(diagnostic, source, place, length);
+    if (is_number(name)) {
+        sgi_diagnostic_say(diagnostic, "'%.*s' is a list of %d, and there is no number %.9s",
+                           (int)length, path, list->count, name);
+        sgi_diagnostic_suggest(diagnostic, "the first is number 1");
+    } else {
+        sgi_diagnostic_say(diagnostic, "'%.*s' is a list: give the whole list", (int)length, path);
+        sgi_diagnostic_suggest(diagnostic, "or one item by its number, the first as %.*s.1",
+                               (int)length, path);
+    }
+    return SG_ERROR_FORMAT;
 }
 
 /* Appends key and value to a mapping. */
@@ -419,7 +449,7 @@ sg_status sgi_yaml_put(sgi_yaml *root, const char *path, size_t length, sgi_yaml
                        const sgi_source *source, size_t offset, sgi_arena *arena,
                        sg_diagnostic *diagnostic)
 {
-    sgi_yaml *mapping = root;
+    sgi_yaml *parent = root;
     for (size_t begin = 0;;) {
         size_t end = begin;
         while (end < length && path[end] != '.')
@@ -427,12 +457,14 @@ sg_status sgi_yaml_put(sgi_yaml *root, const char *path, size_t length, sgi_yaml
         char *name = sgi_arena_text(arena, path + begin, end - begin);
         if (!name)
             return SG_ERROR_MEMORY;
-        sgi_yaml *child = sgi_yaml_get(mapping, name);
+        sgi_yaml *child = child_of(parent, name);
         bool last = end == length;
         if (child && last) {
             replace(child, value);
             return SG_OK;
         }
+        if (!child && parent->kind == SG_YAML_SEQUENCE)
+            return refuse_item(parent, name, source, offset, begin - 1, diagnostic);
         if (!child) {
             sgi_yaml *key = new_node(arena, SG_YAML_SCALAR, source, offset + begin, offset + end);
             child = last ? value
@@ -441,14 +473,12 @@ sg_status sgi_yaml_put(sgi_yaml *root, const char *path, size_t length, sgi_yaml
                 key->text = name;
                 key->length = end - begin;
             }
-            sg_status status = append_pair(mapping, key, child);
+            sg_status status = append_pair(parent, key, child);
             if (status != SG_OK || last)
                 return status;
         }
-        sg_status status = make_mapping(child, source, offset + begin, offset + end, diagnostic);
-        if (status != SG_OK)
-            return status;
-        mapping = child;
+        make_mapping(child, source, offset + begin, offset + end);
+        parent = child;
         begin = end + 1;
     }
 }

@@ -56,7 +56,8 @@ const char *sgi_yaml_kind_name(sgi_yaml_kind kind);
 
 /* Puts `value` under the dotted path `path` (length bytes) of a mapping, replacing what is there
  * and making the mappings on the way; `source` and `offset` say where the path is written. A scalar
- * on the way is replaced too. SG_ERROR_FORMAT with a diagnostic when a list is in the way. */
+ * on the way is replaced too. Of a list, a number in the path is one of its items, counted from 1:
+ * SG_ERROR_FORMAT with a diagnostic when it is no such number. */
 SG_CHECKED sg_status sgi_yaml_put(sgi_yaml *root, const char *path, size_t length, sgi_yaml *value,
                                   const sgi_source *source, size_t offset, sgi_arena *arena,
                                   sg_diagnostic *diagnostic);
