@@ -60,7 +60,7 @@ says out 'x,t,u'
 # their bound.
 heat=$source/problems/heat.yaml
 expect 1 check "$heat" --set inputs.random.count=100000000000
-says err 'parameters needs 3.91e+05 GB; this machine has'
+says err 'parameters needs 3.4e+05 GB; this machine has'
 expect 1 train "$heat" --set network.hidden='256 x 65000' --out large
 says err 'GB; this machine has'
 [ ! -e large ] || fail "a run that cannot begin leaves its folder"
