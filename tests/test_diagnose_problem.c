@@ -281,6 +281,34 @@ static void leaves_no_trace(void **state)
     measures_beside("refinement.method=r3");
 }
 
+/* What rescaling makes of the kernels at the start, with this training. */
+static double rescaled_action(const char *training)
+{
+    const char *sets[] = {training};
+    sg_pinn *pinn = read_pinn(sets, 1, NULL);
+    sg_pinn_trainer *trainer = train(pinn, 0);
+    sgi_diagnose *diagnose;
+    sgi_diagnosis d;
+    sgi_diagnose_config config = {.residuals = 100, .isa = SG_ISA_AUTO};
+    assert_ok(sgi_diagnose_create(&diagnose, pinn, &config, NULL));
+    assert_ok(sgi_diagnose_measure(diagnose, trainer, &d));
+    sgi_diagnose_destroy(diagnose);
+    sg_pinn_trainer_destroy(trainer);
+    sg_pinn_close(pinn);
+    return d.theorem.rho_scaled;
+}
+
+/* Of several stages, that of the first that rescales. */
+static void stages_are_measured_as_they_rescale(void **state)
+{
+    (void)state;
+    double residual = rescaled_action("training={stablegrad: {reference: residual}}");
+    assert_true(residual != rescaled_action("training={stablegrad: {reference: output}}"));
+    assert_true(residual == rescaled_action("training=[{stablegrad: off, steps: 5},"
+                                            " {optimizer: sgd,"
+                                            " stablegrad: {reference: residual}}]"));
+}
+
 /* A network of NaN is told as such, and no error. */
 static void not_finite(void **state)
 {
@@ -328,8 +356,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_rows), cmocka_unit_test(reference_follows_the_batch),
-        cmocka_unit_test(leaves_no_trace),  cmocka_unit_test(not_finite),
-        cmocka_unit_test(allocations_fail),
+        cmocka_unit_test(leaves_no_trace),  cmocka_unit_test(stages_are_measured_as_they_rescale),
+        cmocka_unit_test(not_finite),       cmocka_unit_test(allocations_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

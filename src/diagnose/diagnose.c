@@ -70,7 +70,8 @@ static sg_status open_batch(sgi_diagnose *d, const sgi_diagnose_config *config)
 
 static sg_status open_scaler(sgi_diagnose *d, sg_pinn *pinn, const sgi_diagnose_config *config)
 {
-    sg_scale_config scale = sg_pinn_scale_config(pinn);
+    const sgi_problem *problem = pinn->problem;
+    sg_scale_config scale = sgi_problem_scale(problem, sgi_problem_rescaled_stage(problem));
     scale.method = SG_METHOD_STABLEGRAD; /* also of a run without: what it would do */
     scale.from = 0;
     scale.until = SG_FOREVER;

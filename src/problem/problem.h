@@ -288,6 +288,9 @@ double sgi_problem_unknown(const sgi_problem *problem, const sg_jet_network *net
 size_t sgi_problem_waves(const sgi_problem *problem);      /* of the network's inputs */
 double sgi_problem_parameters(const sgi_problem *problem); /* of the network, and the unknowns */
 
+/* The first stage that changes gradients; 0 when none does. */
+int sgi_problem_rescaled_stage(const sgi_problem *problem);
+
 /* Steps of all stages, SG_STEPS_WITHOUT_END at most. */
 int64_t sgi_problem_steps(const sgi_problem *problem);
 

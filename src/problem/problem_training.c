@@ -334,6 +334,35 @@ static sg_status check_margin(const sgi_problem *problem, sgi_reader *reader, in
     return SG_ERROR_FORMAT;
 }
 
+static bool rescale_alike(const sgi_problem *problem, int a, int b)
+{
+    sg_scale_config x = sgi_problem_scale(problem, a), y = sgi_problem_scale(problem, b);
+    return x.reference == y.reference && x.constant == y.constant && x.blocks == y.blocks &&
+           x.eps == y.eps && (problem->unknown_count == 0 || x.scalars == y.scalars);
+}
+
+/* What is measured beside training is what one way of rescaling makes of the kernels. */
+static sg_status check_measuring(const sgi_problem *problem, sgi_reader *reader)
+{
+    const sgi_stages *stages = &problem->settings.stages;
+    int first = sgi_problem_rescaled_stage(problem), other = first;
+    while (other < stages->count &&
+           (stages->values[other].method == SG_METHOD_NONE || rescale_alike(problem, first, other)))
+        other++;
+    if (problem->settings.diagnose.every == 0 || other >= stages->count)
+        return SG_OK;
+    sgi_yaml_place(reader->diagnostic, place_of(problem, other, "stablegrad"), 0, 0);
+    sgi_diagnostic_say(
+        reader->diagnostic,
+        "stage %d rescales in another way than stage %d, and diagnose.every measures "
+        "the kernels for one of them",
+        other + 1, first + 1);
+    sgi_diagnostic_suggest(
+        reader->diagnostic,
+        "the same reference, blocks, unknowns and eps in both, or no diagnose.every");
+    return SG_ERROR_FORMAT;
+}
+
 sg_status sgi_problem_check_training(const sgi_problem *problem, sgi_reader *reader)
 {
     const sgi_settings *settings = &problem->settings;
@@ -345,7 +374,7 @@ sg_status sgi_problem_check_training(const sgi_problem *problem, sgi_reader *rea
             return status;
     }
     if (!sgi_problem_is_second(problem))
-        return SG_OK;
+        return check_measuring(problem, reader);
     if (settings->network.precision != SG_FLOAT64)
         return refuse(problem, reader, "network", "precision",
                       "network.precision must be double here",
@@ -379,6 +408,15 @@ sg_status sgi_problem_check_training(const sgi_problem *problem, sgi_reader *rea
 
 /* ---- What follows from it ----------------------------------------------------------------------
  */
+
+int sgi_problem_rescaled_stage(const sgi_problem *problem)
+{
+    const sgi_stages *stages = &problem->settings.stages;
+    for (int i = 0; i < stages->count; i++)
+        if (stages->values[i].method != SG_METHOD_NONE)
+            return i;
+    return 0;
+}
 
 int64_t sgi_problem_steps(const sgi_problem *problem)
 {

@@ -88,13 +88,9 @@ static json_t *stages_array(const sg_pinn *pinn, const sg_pinn_trainer *trainer)
 static json_t *scaling_object(const sg_pinn *pinn, const sg_pinn_trainer *trainer)
 {
     const sgi_stages *stages = &pinn->problem->settings.stages;
-    int stage = 0;
-    while (stage < stages->count && stages->values[stage].method == SG_METHOD_NONE)
-        stage++;
-    if (stage == stages->count)
-        return scaling_of(pinn, trainer, 0);
+    int stage = sgi_problem_rescaled_stage(pinn->problem);
     json_t *object = scaling_of(pinn, trainer, stage);
-    if (stages->count > 1)
+    if (stages->count > 1 && stages->values[stage].method != SG_METHOD_NONE)
         json_object_set_new(object, "stage", json_integer(stage + 1));
     return object;
 }
